@@ -1,0 +1,76 @@
+"""What every command shares: flags, exit codes and how errors are shown.
+
+Status 0 is success, 1 a failure of the work itself, 2 a request that was wrong.
+Nothing heavy is imported here: `--help` has to answer in under a second.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from absl import app, flags, logging
+
+from electra_tf.errors import UserError, WorkError
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+
+
+def run(main: Callable[[], int | None], *shared_flags) -> None:
+    """Runs a command: parses flags strictly, then calls `main()`.
+
+    Args:
+        main: called without arguments once the flags are parsed; what it returns is
+            the exit status (`None` is 0).
+        *shared_flags: flag holders defined in another module (`cli` itself) that
+            `--help` of this command has to list.
+    """
+    for holder in shared_flags:
+        flags.declare_key_flag(holder.name)
+    # Both are read when TensorFlow is first imported. Its start-up chatter would bury
+    # the lines that matter.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("KERAS_BACKEND", "tensorflow")
+    app.run(lambda _: _guarded(main), flags_parser=_parse_flags)
+
+
+def _parse_flags(arguments: Sequence[str]) -> list[str]:
+    program = _program_name()
+    try:
+        rest = flags.FLAGS(arguments)
+    except flags.Error as error:
+        _fail(f"{' '.join(str(error).split())} (see '{program} --help')", EXIT_USAGE)
+    if flags.FLAGS.help or flags.FLAGS.helpshort or flags.FLAGS.helpfull:
+        return rest  # absl prints the help and exits
+    if len(rest) > 1:
+        _fail(
+            f"unexpected argument {rest[1]!r}; every option is written --name=value "
+            f"(quote values that contain spaces or '*'; see '{program} --help')",
+            EXIT_USAGE,
+        )
+    return rest
+
+
+def _guarded(main: Callable[[], int | None]) -> None:
+    logging.use_absl_handler()
+    logging.set_verbosity(logging.INFO)
+    logging.get_absl_handler().setFormatter(None)
+    try:
+        status = main()
+    except UserError as error:
+        _fail(str(error), EXIT_USAGE)
+    except WorkError as error:
+        _fail(str(error), EXIT_FAILURE)
+    except KeyboardInterrupt:
+        _fail("interrupted", EXIT_FAILURE)
+    sys.exit(status or 0)
+
+
+def _fail(message: str, status: int) -> None:
+    print(f"{_program_name()}: error: {message}", file=sys.stderr, flush=True)
+    sys.exit(status)
+
+
+def _program_name() -> str:
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return spec.name if spec else os.path.basename(sys.argv[0])
