@@ -1,0 +1,1 @@
+"""What any run needs: randomness, devices and precision, progress."""
