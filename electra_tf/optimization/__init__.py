@@ -1,0 +1,1 @@
+"""Adam as BERT has it, schedules and layer-wise rates."""

@@ -1,0 +1,1 @@
+"""The pre-training task: masking, sampling, losses, objectives and the train step."""
