@@ -12,6 +12,7 @@ from electra_tf.modeling.transformer import (
     attention_bias,
     project,
 )
+from electra_tf.runtime.random import FIRST_DISCRIMINATOR_DROPOUT, Draws, DropoutDraws
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ class ElectraEncoder(keras.layers.Layer):
         size: `EncoderSize`.
         embeddings: `ElectraEmbeddings` to share, or None for a block of its own.
         direction: "both", "left_to_right" or "right_to_left" (towers of a cloze model).
+        seed: int, of the dropout when nobody hands in `draws`.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class ElectraEncoder(keras.layers.Layer):
         size: EncoderSize,
         embeddings: ElectraEmbeddings | None = None,
         direction: str = "both",
+        seed: int | None = None,
         **kwargs,
     ):
         super().__init__(autocast=False, **kwargs)
@@ -67,6 +70,8 @@ class ElectraEncoder(keras.layers.Layer):
         self.direction = direction
         policy = self.dtype_policy
         self.embeddings = embeddings or size.make_embeddings(policy)
+        # Only for `training=True` without `draws`, as in `model.fit`.
+        self.seed_generator = keras.random.SeedGenerator(seed)
         self.embeddings_projection = None
         if self.embeddings.embedding_dim != size.hidden_dim:
             self.embeddings_projection = dense(
@@ -96,19 +101,33 @@ class ElectraEncoder(keras.layers.Layer):
             layer.build()
         self.built = True
 
-    def call(self, token_ids, segment_ids, padding_mask, draws=None):
+    def call(self, token_ids, segment_ids, padding_mask, draws=None, training=False):
         """Encodes a batch.
 
         Args:
             token_ids: int32 `[B, T]`.
             segment_ids: int32 `[B, T]`.
             padding_mask: int32 `[B, T]`, 1 for real tokens.
-            draws: `DropoutDraws` while training, None at inference.
+            draws: `DropoutDraws` while pre-training, where every number has its place
+                in the global batch; None otherwise.
+            training: bool; with `draws` None, drop out by numbers of the layer's own.
 
         Returns:
             float `[B, T, H]` in the compute dtype: the last layer, raw.
         """
+        if draws is None and training:
+            draws = self._own_draws()
         return self.hidden_states(token_ids, segment_ids, padding_mask, draws)[-1]
+
+    def _own_draws(self):
+        seed = tf.cast(tf.convert_to_tensor(self.seed_generator.next()), tf.uint64)
+        key = tf.bitwise.bitwise_or(tf.bitwise.left_shift(seed[:1], 32), seed[1:])
+        return DropoutDraws(Draws(key), FIRST_DISCRIMINATOR_DROPOUT)
+
+    def compute_output_spec(self, token_ids, segment_ids, padding_mask, **_):
+        """Shape of the output; the input's length is checked when it is known."""
+        shape = (*token_ids.shape, self.size.hidden_dim)
+        return keras.KerasTensor(shape, dtype=self.compute_dtype)
 
     def hidden_states(self, token_ids, segment_ids, padding_mask, draws=None):
         """Input of the first layer and output of every layer, each `[B, T, H]`."""

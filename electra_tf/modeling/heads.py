@@ -88,3 +88,7 @@ class ReplacedTokenHead(keras.layers.Layer):
         rows = tf.reshape(states, [-1, self.hidden_dim])
         logits = project(self.prediction, gelu(project(self.dense, rows)))
         return tf.cast(tf.reshape(logits, tf.shape(states)[:2]), tf.float32)
+
+    def compute_output_spec(self, states):
+        """Shape of the output."""
+        return keras.KerasTensor(states.shape[:2], dtype="float32")

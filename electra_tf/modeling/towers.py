@@ -19,7 +19,9 @@ def gather_positions(states: tf.Tensor, positions: tf.Tensor) -> tf.Tensor:
     if length is None:
         length = tf.shape(states)[1]
     first = tf.range(tf.shape(states)[0])[:, tf.newaxis] * length
-    return tf.gather(tf.reshape(states, [-1, width]), tf.reshape(positions + first, [-1]))
+    return tf.gather(
+        tf.reshape(states, [-1, width]), tf.reshape(positions + first, [-1])
+    )
 
 
 class Discriminator(keras.layers.Layer):
@@ -47,7 +49,9 @@ class Discriminator(keras.layers.Layer):
 
     def call(self, token_ids, segment_ids, padding_mask, draws=None):
         """Logits float32 `[B, T]`; arguments as in `ElectraEncoder`."""
-        return self.head(self.encoder(token_ids, segment_ids, padding_mask, draws=draws))
+        return self.head(
+            self.encoder(token_ids, segment_ids, padding_mask, draws=draws)
+        )
 
 
 class Generator(keras.layers.Layer):
@@ -148,7 +152,8 @@ class TwoTowerGenerator(keras.layers.Layer):
         before = self.left_to_right(*inputs, draws=draws)
         after = self.right_to_left(*inputs, draws=draws)
         states = tf.concat(
-            [tf.roll(before, shift=1, axis=1), tf.roll(after, shift=-1, axis=1)], axis=-1
+            [tf.roll(before, shift=1, axis=1), tf.roll(after, shift=-1, axis=1)],
+            axis=-1,
         )
         rows = tf.reshape(states, [-1, states.shape[-1]])
         logits = self.head(rows, self.left_to_right.embeddings.word_embeddings.value)
@@ -162,6 +167,10 @@ class UniformGenerator(keras.layers.Layer):
         kwargs.setdefault("name", "generator")
         super().__init__(autocast=False, **kwargs)
         self.vocabulary_size = vocabulary_size
+
+    def build(self, input_shape=None, *_):
+        """There is nothing to create."""
+        self.built = True
 
     def call(self, token_ids, segment_ids, padding_mask, positions, draws=None):
         """Logits of zeros, float32 `[B, N, V]`."""

@@ -124,7 +124,9 @@ class TransformerLayer(keras.layers.Layer):
         )
         context = tf.matmul(probabilities, values)  # [B, A, T, D]
         context = tf.reshape(tf.transpose(context, [0, 2, 1, 3]), tf.shape(x))
-        attended = dropout(project(self.attention_output, context), self.dropout, draws, rows)
+        attended = dropout(
+            project(self.attention_output, context), self.dropout, draws, rows
+        )
         x = normalize(self.attention_layer_norm, x + attended)
         expanded = gelu(project(self.intermediate, x))
         update = project(self.feedforward_output, expanded)
