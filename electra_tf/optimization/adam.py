@@ -120,7 +120,9 @@ class ElectraAdam(keras.optimizers.Optimizer):
         rate = tf.cast(learning_rate, variable.dtype) * self._multipliers[index]
         # A rate of 0 and decay factors of 1 leave everything as it is.
         rate = tf.where(finite, rate, 0.0)
-        gradient = tf.where(finite, tf.cast(gradient, variable.dtype) * self._scale, 0.0)
+        gradient = tf.where(
+            finite, tf.cast(gradient, variable.dtype) * self._scale, 0.0
+        )
         if self.decay_rate and self._decayed[index]:
             variable.assign_sub(variable * (rate * self.decay_rate))
         # With both powers at 0 the kernel's bias correction is the factor 1.

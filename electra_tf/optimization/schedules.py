@@ -35,7 +35,9 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         """Rate float32 of the update number `step`, which counts from 0."""
         step = tf.cast(step, tf.float32)
         total = float(self.num_train_steps)
-        rate = self.learning_rate * tf.pow(1.0 - tf.minimum(step, total) / total, self.power)
+        rate = self.learning_rate * tf.pow(
+            1.0 - tf.minimum(step, total) / total, self.power
+        )
         if self.num_warmup_steps:
             rate *= tf.minimum(1.0, step / float(self.num_warmup_steps))
         return rate
