@@ -1,0 +1,1 @@
+"""From text to shuffled batches: corpus, examples, records, manifest, pipeline."""
