@@ -15,6 +15,24 @@ from electra_tf.errors import UserError, WorkError
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
 
+SEED = flags.DEFINE_integer(
+    "seed", None, "Decides every random number; by default the configuration's."
+)
+STRATEGY = flags.DEFINE_string(
+    "strategy", "auto", "Devices: auto, cpu, gpu, mirrored, multiworker or tpu."
+)
+PRECISION = flags.DEFINE_string(
+    "precision", "float32", "Number format: float32, bfloat16 or float16."
+)
+LOGICAL_CPUS = flags.DEFINE_integer(
+    "logical_cpus", 1, "Replicas on one CPU, to try distribution anywhere.", 1
+)
+SET = flags.DEFINE_multi_string(
+    "set", [], "Changes one setting, as in --set training.learning_rate=2e-4; repeatable."
+)
+# A command that declares one of these lists it in its own `--help`.
+flags.disclaim_key_flags()
+
 
 def run(main: Callable[[], int | None], *shared_flags) -> None:
     """Runs a command: parses flags strictly, then calls `main()`.

@@ -225,6 +225,11 @@ class PretrainConfig(Section):
                 f"{length} tokens masks nothing; raise it"
             )
 
+    def with_vocabulary_size(self, size: int) -> "PretrainConfig":
+        """The same with a word table for `size` tokens."""
+        model = self.model.model_copy(update={"vocabulary_size": size})
+        return self.model_copy(update={"model": model})
+
     def to_yaml(self) -> str:
         """The resolved configuration as a file that `load_config` reads."""
         return yaml.safe_dump(self.model_dump(), sort_keys=False)
@@ -278,10 +283,7 @@ def load_config(
         )
     if problems:
         raise ConfigError("; ".join(problems))
-    if vocabulary_size:
-        model = config.model.model_copy(update={"vocabulary_size": vocabulary_size})
-        config = config.model_copy(update={"model": model})
-    return config
+    return config.with_vocabulary_size(vocabulary_size) if vocabulary_size else config
 
 
 def _vocabulary_setting(values: Mapping[str, Any]) -> int | None:

@@ -62,7 +62,9 @@ class ElectraPretrainer(keras.Model):
         # Keras finds variables through attributes.
         self.discriminator = self.towers.discriminator
         self.generator = self.towers.generator
-        self._running_means: dict[str, keras.metrics.Mean] = {}
+        self._running_means = {
+            name: keras.metrics.Mean(name) for name in _reported(self.discriminator)
+        }
         self.built = True
 
     @property
@@ -98,7 +100,7 @@ class ElectraPretrainer(keras.Model):
         gradients = tape.gradient(scaled_loss, [v.value for v in variables])
         # Shares add up: the optimizer sums over the replicas, and only then clips.
         self.optimizer.apply(gradients, variables)
-        return self._report(outcome)
+        return self._report(batch, outcome)
 
     def test_step(self, data):
         """Measures a batch; the same batch is always masked in the same way."""
@@ -107,9 +109,8 @@ class ElectraPretrainer(keras.Model):
         checksum = tf.reduce_sum(tf.reshape(batch["token_ids"], [-1]) * weights)
         key = make_key(self.config.seed ^ _EVALUATION, tf.bitcast(checksum, tf.uint32))
         draws = self._draws(batch, key)
-        return self._report(
-            self.objective(self.towers, batch, draws, self.corruption, False)
-        )
+        outcome = self.objective(self.towers, batch, draws, self.corruption, False)
+        return self._report(batch, outcome)
 
     def outcome(self, batch, step):
         """What the objective makes of a batch at inference, masked by number `step`.
@@ -127,16 +128,22 @@ class ElectraPretrainer(keras.Model):
     def _step(self):
         return self.optimizer.iterations.value
 
+    def _num_replicas(self):
+        replica = tf.distribute.get_replica_context()
+        return replica.num_replicas_in_sync if replica else 1
+
     def _draws(self, batch, key):
         replica = tf.distribute.get_replica_context()
         index = replica.replica_id_in_sync_group if replica else 0
         rows = tf.shape(batch["token_ids"])[0]
         return Draws(key, first_row=tf.cast(index, tf.int32) * rows)
 
-    def _report(self, outcome):
+    def _report(self, batch, outcome):
+        tokens = tf.reduce_sum(tf.cast(batch["padding_mask"], tf.float32))
         terms = {
             **{f"{name}_loss": term for name, term in outcome.losses.items()},
             **outcome.metrics,
+            "tokens_per_batch": LossTerm(tokens, 1.0 / self._num_replicas()),
         }
         names = list(terms)
         sums = all_reduce_sum(
@@ -155,13 +162,17 @@ class ElectraPretrainer(keras.Model):
         )
         empty = tf.cast(values["generator_loss"].count == 0.0, tf.float32)
         for name, value in {"loss": total, **means, "empty_batches": empty}.items():
-            self._running_mean(name).update_state(value)
-        return {name: tracker.result() for name, tracker in self._running_means.items()}
+            self._running_means[name].update_state(value)
+        return self.running_means()
 
-    def _running_mean(self, name):
-        if name not in self._running_means:
-            self._running_means[name] = keras.metrics.Mean(name)
-        return self._running_means[name]
+    def skipped_updates(self) -> int:
+        """Updates of this run that were left out because a gradient was not finite."""
+        inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        return int(tf.convert_to_tensor(inner.skipped_updates.value))
+
+    def running_means(self):
+        """Means since the last `reset_metrics`, dict of float32 scalars."""
+        return {name: mean.result() for name, mean in self._running_means.items()}
 
     def get_config(self):
         """Constructor arguments."""
@@ -225,6 +236,27 @@ def generator_size(config: PretrainConfig) -> EncoderSize:
             "num_heads": config.generator_num_heads,
             "intermediate_dim": 4 * width,
         }
+    )
+
+
+def _reported(discriminator):
+    """Names of what a step reports."""
+    names = (
+        "loss",
+        "generator_loss",
+        "generator_accuracy",
+        "empty_batches",
+        "tokens_per_batch",
+    )
+    if discriminator is None:
+        return names
+    return (
+        *names,
+        "discriminator_loss",
+        "discriminator_accuracy",
+        "discriminator_precision",
+        "discriminator_recall",
+        "replaced_share",
     )
 
 

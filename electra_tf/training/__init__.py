@@ -1,0 +1,1 @@
+"""A pre-training run: its data, loop, checkpoints, alarms and reports."""

@@ -1,0 +1,108 @@
+"""Exact checkpoints of a run: every weight, every slot, the step."""
+
+import pathlib
+import shutil
+
+import tensorflow as tf
+from absl import logging
+
+from electra_tf.errors import DataError, WorkError
+
+_NAME = "step"
+
+
+class Checkpoints:
+    """Saves and restores a pretrainer and its optimizer.
+
+    Variables are stored under their paths, so that a checkpoint does not depend on how
+    the code is organised. A file is complete before its name appears, and older ones are
+    deleted after that: whatever happens during a save, the previous one stays good.
+
+    Args:
+        directory: where the checkpoints are; created if need be.
+        pretrainer: compiled `ElectraPretrainer`.
+        keep: int, how many of the latest to keep.
+    """
+
+    def __init__(self, directory: pathlib.Path, pretrainer, keep: int):
+        optimizer = pretrainer.optimizer
+        optimizer.build(pretrainer.trainable_variables)
+        self._optimizer = optimizer
+        self._checkpoint = tf.train.Checkpoint(
+            model=_by_path(pretrainer.trainable_variables),
+            optimizer=_by_path(optimizer.variables),
+        )
+        self._directory = pathlib.Path(directory)
+        self._manager = tf.train.CheckpointManager(
+            self._checkpoint, str(directory), max_to_keep=keep, checkpoint_name=_NAME
+        )
+
+    def save(self, step: int) -> None:
+        """Saves the state after `step` updates.
+
+        Raises:
+            WorkError: it could not be written; says which checkpoint is the last good one.
+        """
+        previous = self._manager.latest_checkpoint
+        if previous == self._path(step):
+            return
+        try:
+            self._manager.save(checkpoint_number=step)
+        except (tf.errors.OpError, OSError) as error:
+            self._remove_fragments(step)
+            last = pathlib.Path(previous).name if previous else "none"
+            reason = str(getattr(error, "message", error)).split("\n")[0]
+            raise WorkError(
+                f"the checkpoint of step {step} could not be written to "
+                f"{self._directory} ({reason}); the last good one is: {last}. Make room "
+                "and run the same command to go on from there"
+            ) from error
+
+    def restore_latest(self) -> int:
+        """Restores the latest readable checkpoint.
+
+        Returns:
+            The number of updates it had seen; 0 if there is no checkpoint.
+
+        Raises:
+            DataError: there are checkpoints, and none can be used.
+        """
+        paths = list(reversed(self._manager.checkpoints))
+        for path in paths:
+            try:
+                self._checkpoint.read(path).assert_consumed()
+            except (tf.errors.OpError, OSError) as error:
+                reason = str(getattr(error, "message", error)).split("\n")[0]
+                logging.warning("checkpoint %s cannot be read (%s)", path, reason)
+            except (AssertionError, ValueError) as error:
+                raise DataError(
+                    f"{path} is a checkpoint of another model: "
+                    f"{str(error).splitlines()[0]}"
+                ) from error
+            else:
+                return self._step()
+        if paths:
+            raise DataError(
+                f"none of the {len(paths)} checkpoints in {self._directory} can be read; "
+                "move them away to start anew"
+            )
+        return 0
+
+    def _step(self) -> int:
+        return int(tf.convert_to_tensor(self._optimizer.iterations.value))
+
+    def _path(self, step: int) -> str:
+        return str(self._directory / f"{_NAME}-{step}")
+
+    def _remove_fragments(self, step: int) -> None:
+        for path in self._directory.glob(f"{_NAME}-{step}*"):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _by_path(variables) -> dict[str, tf.Variable]:
+    named = {variable.path: variable.value for variable in variables}
+    assert len(named) == len(variables), "two variables have the same path"
+    return named

@@ -1,0 +1,240 @@
+"""One pre-training run from request to report."""
+
+import dataclasses
+import pathlib
+import resource
+import time
+
+from absl import logging
+
+from electra_tf.config import PretrainConfig, load_config
+from electra_tf.errors import ConfigError
+from electra_tf.runtime.interruption import stop_on_signals
+from electra_tf.runtime.precision import dtype_policy
+from electra_tf.runtime.progress import format_seconds
+from electra_tf.runtime.strategies import Devices, check_batch_size, make_devices
+from electra_tf.training.preparation import PreparedData, known_vocabulary, prepare_data
+from electra_tf.training.run_directory import RunDirectory
+
+SUMMARY_FILE = "summary.json"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """What a user asked for.
+
+    Attributes:
+        config: preset or file.
+        overrides: "section.key=value" strings.
+        model_dir: directory of the run.
+        corpus: file, directory or glob of text, or None.
+        data: directory of ready records, or None.
+        vocab: vocabulary file, or None.
+        strategy: one of `STRATEGIES`.
+        precision: one of `PRECISIONS`.
+        logical_cpus: int, replicas on one CPU.
+        resume: "auto" (go on from the last checkpoint) or "never" (refuse to).
+        seed: int, or None for the configuration's.
+    """
+
+    config: str = "tiny"
+    overrides: tuple[str, ...] = ()
+    model_dir: str = "runs/tiny"
+    corpus: str | None = None
+    data: str | None = None
+    vocab: str | None = None
+    strategy: str = "auto"
+    precision: str = "float32"
+    logical_cpus: int = 1
+    resume: str = "auto"
+    seed: int | None = None
+
+
+def pretrain(request: RunRequest) -> None:
+    """Prepares data, trains, measures on held-out text and reports.
+
+    Raises:
+        UserError: something about the request or its data is wrong; said before the
+            first step.
+        WorkError: the disk is full, or the loss became NaN.
+    """
+    began = time.monotonic()
+    config = _load_config(request)
+    # Needs no TensorFlow, so that a batch that does not fit is refused at once.
+    check_batch_size(config.training.batch_size, max(request.logical_cpus, 1))
+    directory = RunDirectory(request.model_dir)
+    if request.resume == "never" and any(directory.checkpoints.glob("*.index")):
+        raise ConfigError(
+            f"--model_dir={directory.path} holds checkpoints; resume them with "
+            "--resume=auto or choose another directory"
+        )
+    devices = make_devices(request.strategy, logical_cpus=request.logical_cpus)
+    check_batch_size(config.training.batch_size, devices.num_replicas)
+    logging.info("devices: %s; precision: %s", devices.description, request.precision)
+    data = prepare_data(config, request, directory.path)
+    config = config.with_vocabulary_size(len(data.vocabulary))
+    directory.claim(config, data.vocabulary.fingerprint)
+    logging.info("configuration: %s", directory.path / "config.yaml")
+    # TensorFlow is loaded by now; what follows imports more of it.
+    _train(config, request, directory, devices, data, began)
+
+
+def _load_config(request: RunRequest) -> PretrainConfig:
+    config = load_config(
+        request.config,
+        request.overrides,
+        vocabulary_size=known_vocabulary(request.vocab, request.data),
+    )
+    if request.seed is not None:
+        config = config.model_copy(update={"seed": request.seed})
+    return config
+
+
+def _train(
+    config: PretrainConfig,
+    request: RunRequest,
+    directory: RunDirectory,
+    devices: Devices,
+    data: PreparedData,
+    began: float,
+) -> None:
+    from electra_tf.optimization.factory import make_optimizer
+    from electra_tf.pretraining.masking import SpecialTokens
+    from electra_tf.pretraining.pretrainer import ElectraPretrainer
+    from electra_tf.training.checkpoints import Checkpoints
+    from electra_tf.training.health import HealthMonitor
+    from electra_tf.training.loop import Progress, TrainingLoop
+    from electra_tf.training.metrics_log import MetricsLog, read_metrics
+
+    vocabulary, training = data.vocabulary, config.training
+    special = SpecialTokens(
+        pad_id=vocabulary.pad_id,
+        cls_id=vocabulary.cls_id,
+        sep_id=vocabulary.sep_id,
+        mask_id=vocabulary.mask_id,
+    )
+    with devices.strategy.scope():
+        pretrainer = ElectraPretrainer(
+            config, special, dtype=dtype_policy(request.precision)
+        )
+        pretrainer.compile(optimizer=make_optimizer(training))
+        checkpoints = Checkpoints(
+            directory.checkpoints, pretrainer, training.keep_checkpoints
+        )
+        step = checkpoints.restore_latest()
+    logging.info("parameters: %s", f"{pretrainer.count_params():,}")
+    if step:
+        logging.info("resuming from the checkpoint of step %d", step)
+    metrics_log = MetricsLog(directory.path, first_step=step)
+    earlier = read_metrics(directory.path)
+    progress = Progress(step, tokens=earlier[-1].get("tokens", 0.0) if earlier else 0.0)
+    first_step = directory.start_phase(step, config.data.max_length, data.fingerprint)
+
+    def evaluate():
+        return _evaluate(pretrainer, devices, data, config).measures
+
+    loop = TrainingLoop(
+        pretrainer=pretrainer,
+        devices=devices,
+        training=training,
+        checkpoints=checkpoints,
+        metrics_log=metrics_log,
+        health=HealthMonitor(config),
+        evaluate=lambda: {f"heldout_{k}": v for k, v in evaluate().items()},
+    )
+    batches = data.training_batches(config, start_step=step - first_step)
+    with stop_on_signals() as stop:
+        loop.run(batches, progress, stop)
+    metrics_log.close()
+    if stop:
+        logging.info(
+            "stopped by %s at step %d of %d; run the same command to go on",
+            stop.signal_name,
+            progress.step,
+            training.num_train_steps,
+        )
+        return
+    _finish(config, directory, devices, data, pretrainer, progress, began)
+
+
+def _evaluate(pretrainer, devices, data, config):
+    from electra_tf.pretraining.evaluation import evaluate_heldout
+
+    limit = config.training.num_evaluation_batches
+    return evaluate_heldout(
+        pretrainer,
+        data.heldout_batches(config).take(limit),
+        strategy=devices.strategy if devices.num_replicas > 1 else None,
+    )
+
+
+def _finish(config, directory, devices, data, pretrainer, progress, began):
+    """Saves both towers, measures, and tells the result."""
+    from electra_tf.tokenization.tokenizer import ElectraTokenizer
+    from electra_tf.training.artifacts import save_towers
+    from electra_tf.training.metrics_log import read_metrics
+    from electra_tf.training.report import REPORT_FILE, write_report
+    from electra_tf.training.summary import print_summary
+
+    heldout = _evaluate(pretrainer, devices, data, config)
+    if not devices.is_chief:
+        return
+    tokens = data.vocabulary.tokens
+    tokenizer = ElectraTokenizer(
+        vocabulary=tokens,
+        lowercase=data.lowercase,
+        strip_accents=data.strip_accents,
+    )
+    save_towers(pretrainer, tokenizer, directory.path)
+    seconds = time.monotonic() - began
+    rate = progress.tokens / progress.seconds if progress.seconds else None
+    directory.write_json(
+        SUMMARY_FILE,
+        {
+            "steps": progress.step,
+            "tokens": progress.tokens,
+            "seconds": seconds,
+            "tokens_per_second": rate,
+            "parameters": pretrainer.count_params(),
+            "peak_memory_bytes": _peak_memory_bytes(),
+            "heldout": heldout.measures,
+            "heldout_by_frequency": heldout.bands,
+        },
+    )
+    facts = {
+        "steps": f"{progress.step:,}",
+        "tokens seen": f"{progress.tokens:,.0f}",
+        "time, data preparation included": format_seconds(seconds),
+        "tokens a second while training": f"{rate:,.0f}" if rate else "–",
+        "parameters": f"{pretrainer.count_params():,}",
+        "devices": devices.description,
+    }
+    write_report(
+        directory.path / REPORT_FILE,
+        config=config,
+        records=read_metrics(directory.path),
+        heldout=heldout,
+        tokens=tokens,
+        facts=facts,
+        phases=directory.phases,
+    )
+    print_summary(heldout, tokens)
+    _say_where(directory.path, seconds)
+
+
+def _say_where(path: pathlib.Path, seconds: float) -> None:
+    logging.info(
+        "done in %s (peak memory %.1f GB): %s",
+        format_seconds(seconds),
+        _peak_memory_bytes() / 1e9,
+        ", ".join(
+            str(path / name)
+            for name in ("report.html", SUMMARY_FILE, "discriminator", "generator")
+            if (path / name).exists()
+        ),
+    )
+
+
+def _peak_memory_bytes() -> int:
+    # Linux counts kibibytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

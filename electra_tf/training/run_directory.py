@@ -1,0 +1,132 @@
+"""The directory of a run: what it was made from, and whether this run may go on in it."""
+
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+
+import yaml
+
+from electra_tf.config import PretrainConfig
+from electra_tf.errors import ConfigError, UserError
+
+_CONFIG, _RUN = "config.yaml", "run.json"
+_PACKAGES = ("tensorflow", "keras", "keras-hub", "tensorflow-text", "numpy")
+# What makes the weights: a run with other values is another run.
+_IDENTITY = ("model", "generator", "objective", "seed")
+
+
+class RunDirectory:
+    """Files of one run.
+
+    Args:
+        path: directory, created if need be.
+
+    Raises:
+        UserError: it cannot be created or written.
+    """
+
+    def __init__(self, path: str | os.PathLike):
+        self.path = pathlib.Path(path)
+        self.checkpoints = self.path / "checkpoints"
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / ".writable"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise UserError(
+                f"--model_dir={path}: cannot be written ({error.strerror or error})"
+            ) from error
+
+    def claim(self, config: PretrainConfig, vocabulary_fingerprint: str) -> None:
+        """Makes this the directory of a run, or checks that it already is.
+
+        Schedules and lengths may change when a run goes on; model, objective and
+        vocabulary may not.
+
+        Raises:
+            ConfigError: it belongs to another run; names what differs.
+        """
+        known = self._read_run()
+        if known:
+            differences = self._differences(config)
+            if known["vocabulary_fingerprint"] != vocabulary_fingerprint:
+                differences.append("the vocabulary")
+            if differences:
+                raise ConfigError(
+                    f"--model_dir={self.path} belongs to another run, which differs in: "
+                    f"{', '.join(differences)}. Choose another directory, or repeat the "
+                    "settings of that run to resume it"
+                )
+        self._write(_CONFIG, config.to_yaml())
+        run = {
+            "vocabulary_fingerprint": vocabulary_fingerprint,
+            "phases": known.get("phases", []),
+            "versions": _versions(),
+        }
+        self._write(_RUN, json.dumps(run, indent=2))
+
+    def start_phase(self, step: int, max_length: int, dataset: str) -> int:
+        """Notes on what the run trains from `step` on.
+
+        Returns:
+            The step at which training on this data began: its first batch.
+        """
+        run = self._read_run()
+        phase = {"first_step": step, "max_length": max_length, "dataset": dataset}
+        phases = [p for p in run["phases"] if p["first_step"] < step or step == 0]
+        same = phases and phases[-1] | {"first_step": step} == phase
+        if not same:
+            phases = [p for p in phases if p["first_step"] < step]
+            phases.append(phase)
+        run["phases"] = phases
+        self._write(_RUN, json.dumps(run, indent=2))
+        return phases[-1]["first_step"]
+
+    @property
+    def phases(self) -> list[dict]:
+        """`first_step`, `max_length` and `dataset` of each phase."""
+        return self._read_run().get("phases", [])
+
+    def write_json(self, name: str, value) -> None:
+        """Writes a result for machines."""
+        self._write(name, json.dumps(value, indent=2))
+
+    def _differences(self, config):
+        old = yaml.safe_load((self.path / _CONFIG).read_text(encoding="utf-8"))
+        new = config.model_dump()
+        found = []
+        for section in _IDENTITY:
+            before, after = old.get(section), new[section]
+            if not isinstance(after, dict):
+                before, after = {"": before}, {"": after}
+            found.extend(
+                f"{section}{'.' if key else ''}{key} ({before.get(key)} there, "
+                f"{value} here)"
+                for key, value in after.items()
+                if before.get(key) != value
+            )
+        return found
+
+    def _read_run(self) -> dict:
+        path = self.path / _RUN
+        if not path.is_file() or not (self.path / _CONFIG).is_file():
+            return {}
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    def _write(self, name, text):
+        temporary = self.path / f".{name}.partial"
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(self.path / name)
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in ("electra_tf", *_PACKAGES):
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
