@@ -28,7 +28,9 @@ LOGICAL_CPUS = flags.DEFINE_integer(
     "logical_cpus", 1, "Replicas on one CPU, to try distribution anywhere.", 1
 )
 SET = flags.DEFINE_multi_string(
-    "set", [], "Changes one setting, as in --set training.learning_rate=2e-4; repeatable."
+    "set",
+    [],
+    "Changes one setting, as in --set training.learning_rate=2e-4; repeatable.",
 )
 # A command that declares one of these lists it in its own `--help`.
 flags.disclaim_key_flags()

@@ -139,8 +139,11 @@ class DataConfig(Section):
     )
     lowercase: bool = True
     strip_accents: bool = True
-    layout: Literal["auto", "blank_line", "line", "jsonl"] = "auto"
+    layout: Literal["auto", "blank_line", "line", "file", "jsonl"] = "auto"
     text_field: str = "text"
+    split_long_lines: bool = Field(
+        False, description="Keep what the original discards of long lines."
+    )
     heldout_fraction: float = Field(0.01, gt=0, lt=0.5)
 
 

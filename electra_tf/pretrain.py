@@ -23,7 +23,9 @@ _CORPUS = flags.DEFINE_string(
 _DATA = flags.DEFINE_string("data", None, "Directory of ready records.")
 _VOCAB = flags.DEFINE_string("vocab", None, "Vocabulary file, one token a line.")
 _MODEL_DIR = flags.DEFINE_string(
-    "model_dir", None, "Where everything of this run is written; by default runs/CONFIG."
+    "model_dir",
+    None,
+    "Where everything of this run is written; by default runs/CONFIG.",
 )
 _RESUME = flags.DEFINE_enum(
     "resume", "auto", ["auto", "never"], "Go on from the last checkpoint, or refuse to."

@@ -2,7 +2,7 @@
 
 Example number p of the training stream is entry `p mod N` of a permutation of all N
 examples that only the seed and the epoch `p // N` determine, computed per entry
-(`tf.random.experimental.index_shuffle`). So the shuffle is global whatever the size of
+(`tf.raw_ops.RandomIndexShuffle`). So the shuffle is global whatever the size of
 the dataset, a run resumes at any step at once, and no state has to be saved. Batches run
 on across the end of an epoch: each example is seen exactly once in every epoch.
 """
@@ -15,6 +15,9 @@ from electra_tf.data.manifest import DatasetManifest, check_batch_size
 from electra_tf.data.record_reader import RecordReader
 from electra_tf.data.records import parse_batch
 from electra_tf.errors import DataError
+
+# Of the block cipher behind the permutation; TensorFlow's own choice.
+_SHUFFLE_ROUNDS = 4
 
 
 def training_batches(
@@ -50,10 +53,14 @@ def training_batches(
     def batch(step):
         positions = step * batch_size + tf.range(batch_size, dtype=tf.int64)
         epochs = positions // num_examples
-        indices = tf.random.experimental.index_shuffle(
-            positions % num_examples,
-            seed=tf.stack([tf.fill([batch_size], seed_tensor), epochs], axis=1),
+        # The wrapper `tf.random.experimental.index_shuffle` fails on a seed for each row.
+        indices = tf.raw_ops.RandomIndexShuffle(
+            index=positions % num_examples,
+            seed=tf.stack(
+                [tf.zeros_like(epochs), tf.fill([batch_size], seed_tensor), epochs], 1
+            ),
             max_index=tf.fill([batch_size], tf.constant(num_examples - 1, tf.int64)),
+            rounds=_SHUFFLE_ROUNDS,
         )
         return _read(reader, manifest, indices, batch_size)
 

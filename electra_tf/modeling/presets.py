@@ -1,9 +1,16 @@
-"""What KerasHub's `from_preset` does not check."""
+"""Presets: what KerasHub has to know of ours, and what it does not check."""
 
 import json
 import pathlib
 
+import keras
+
 from electra_tf.errors import DataError
+from electra_tf.modeling.backbone import ElectraBackbone
+from electra_tf.tokenization.tokenizer import ElectraTokenizer
+
+# `ElectraTokenizer.from_preset` takes the presets of this backbone.
+ElectraTokenizer.backbone_cls = ElectraBackbone
 
 
 def require_task(cls: type, preset) -> None:
@@ -26,3 +33,18 @@ def require_task(cls: type, preset) -> None:
             f"{directory} holds {found}, not {cls.__name__}: loading it so would leave "
             f"the head at random values. {cls.advice}"
         )
+
+
+def copy_weights(source: keras.layers.Layer, target: keras.layers.Layer) -> None:
+    """Gives `target` the values of `source`, a layer of the same structure.
+
+    Raises:
+        ValueError: names the first variable whose shape differs.
+    """
+    pairs = zip(source.trainable_variables, target.trainable_variables, strict=True)
+    for old, new in pairs:
+        if old.shape != new.shape:
+            raise ValueError(
+                f"{old.path} has shape {old.shape}, {new.path} {new.shape}"
+            )
+        new.assign(old.value)

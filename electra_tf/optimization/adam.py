@@ -99,7 +99,9 @@ class ElectraAdam(keras.optimizers.Optimizer):
         )
 
     def _backend_apply_gradients(self, grads, trainable_variables):
-        pairs = super()._all_reduce_sum_gradients(zip(grads, trainable_variables))
+        pairs = super()._all_reduce_sum_gradients(
+            zip(grads, trainable_variables, strict=True)
+        )
         grads = [tf.convert_to_tensor(gradient) for gradient, _ in pairs]
         norm = tf.linalg.global_norm([tf.cast(g, tf.float32) for g in grads])
         self._finite = tf.math.is_finite(norm)

@@ -2,14 +2,14 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import tensorflow as tf
 from sklearn import metrics as sklearn_metrics
 
-from electra_tf.pretraining.masking import candidate_mask
-from electra_tf.pretraining.pretrainer import ElectraPretrainer
+from electra_tf.pretraining.masking import SpecialTokens, candidate_mask
+from electra_tf.pretraining.objectives import Outcome
 
 # Bounds of the share of held-out text that the tokens of a band make up, commonest first.
 _BANDS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -47,8 +47,9 @@ class Heldout:
 
 
 def evaluate_heldout(
-    pretrainer: ElectraPretrainer,
+    outcome: Callable[[Mapping[str, tf.Tensor], tf.Tensor], Outcome],
     batches: Iterable[dict[str, tf.Tensor]],
+    special: SpecialTokens,
     *,
     strategy=None,
     num_examples: int = 5,
@@ -56,8 +57,10 @@ def evaluate_heldout(
     """Masks held-out text, lets the generator fill it in and the discriminator judge.
 
     Args:
-        pretrainer: `ElectraPretrainer`.
+        outcome: what the objective makes of (batch, number of the batch) at inference,
+            such as `ElectraPretrainer.outcome`.
         batches: of one static shape; rows may be all padding.
+        special: ids that are no ordinary tokens.
         strategy: `tf.distribute.Strategy` whose devices to use, or None.
         num_examples: int, sequences to return for people.
 
@@ -71,11 +74,13 @@ def evaluate_heldout(
     Raises:
         ValueError: there was no batch, or nothing to predict in any.
     """
-    measure = _make_measure(pretrainer, strategy)
+    measure = _make_measure(outcome, special, strategy)
     collected: dict[str, list[np.ndarray]] = {}
     examples: list[TokenView] = []
     for index, batch in enumerate(batches):
-        values = {name: v.numpy() for name, v in measure(batch, index).items()}
+        values = {
+            name: v.numpy() for name, v in measure(batch, tf.constant(index)).items()
+        }
         _collect(collected, values)
         if "probability" in values and len(examples) < num_examples:
             examples.extend(_views(values, num_examples - len(examples)))
@@ -91,16 +96,14 @@ def evaluate_heldout(
     return Heldout(measures, _bands(joined, counts), examples)
 
 
-def _make_measure(pretrainer, strategy):
-    special = pretrainer.corruption.special
-
+def _make_measure(outcome, special, strategy):
     def measure(batch, index):
-        outcome = pretrainer.outcome(batch, index)
-        masked = outcome.masked
+        result = outcome(batch, index)
+        masked = result.masked
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels=masked.mask_ids, logits=outcome.generator_logits
+            labels=masked.mask_ids, logits=result.generator_logits
         )
-        best = tf.argmax(outcome.generator_logits, axis=-1, output_type=tf.int32)
+        best = tf.argmax(result.generator_logits, axis=-1, output_type=tf.int32)
         values = {
             "original_ids": batch["token_ids"],
             "padding_mask": batch["padding_mask"],
@@ -110,11 +113,11 @@ def _make_measure(pretrainer, strategy):
             "right": best == masked.mask_ids,
             "loss": losses,
         }
-        if outcome.corrupted is not None:
+        if result.corrupted is not None:
             values |= {
-                "token_ids": outcome.corrupted.token_ids,
-                "label": outcome.corrupted.labels,
-                "probability": tf.sigmoid(outcome.discriminator_logits),
+                "token_ids": result.corrupted.token_ids,
+                "label": result.corrupted.labels,
+                "probability": tf.sigmoid(result.discriminator_logits),
             }
         return values
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from electra_tf.runtime.random import MASK_POSITIONS, MASK_REPLACEMENT, Draws
+from electra_tf.tokenization.vocabulary import Vocabulary
 
 REPLACED_BY_MASK = 0.85
 
@@ -21,6 +22,12 @@ class SpecialTokens:
     cls_id: int
     sep_id: int
     mask_id: int
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> "SpecialTokens":
+        """Those of a vocabulary."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: getattr(vocabulary, name) for name in names})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,7 @@ from electra_tf.modeling.towers import Generator, Towers, make_towers
 from electra_tf.pretraining.losses import LossTerm, all_reduce_sum, global_mean
 from electra_tf.pretraining.masking import SpecialTokens
 from electra_tf.pretraining.objectives import OBJECTIVES, Corruption
-from electra_tf.runtime.random import Draws, make_key
-
-# Keeps the numbers of evaluation apart from those of training with the same seed.
-_EVALUATION = 0x9E3779B9
+from electra_tf.runtime.random import Draws, make_heldout_key, make_key
 
 
 @keras.saving.register_keras_serializable(package="electra_tf")
@@ -107,22 +104,22 @@ class ElectraPretrainer(keras.Model):
         batch = _first(data)
         weights = 1 + tf.range(tf.size(batch["token_ids"]))
         checksum = tf.reduce_sum(tf.reshape(batch["token_ids"], [-1]) * weights)
-        key = make_key(self.config.seed ^ _EVALUATION, tf.bitcast(checksum, tf.uint32))
-        draws = self._draws(batch, key)
+        number = tf.bitcast(checksum, tf.uint32)
+        draws = self._draws(batch, make_heldout_key(self.config.seed, number))
         outcome = self.objective(self.towers, batch, draws, self.corruption, False)
         return self._report(batch, outcome)
 
-    def outcome(self, batch, step):
-        """What the objective makes of a batch at inference, masked by number `step`.
+    def outcome(self, batch, number):
+        """What the objective makes of a held-out batch.
 
         Args:
             batch: as in `train_step`.
-            step: int or integer scalar tensor.
+            number: integer scalar tensor, decides the masks and samples.
 
         Returns:
             `Outcome`.
         """
-        draws = Draws(make_key(self.config.seed ^ _EVALUATION, step))
+        draws = Draws(make_heldout_key(self.config.seed, number))
         return self.objective(self.towers, batch, draws, self.corruption, False)
 
     def _step(self):

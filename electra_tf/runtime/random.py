@@ -22,6 +22,7 @@ MASK_REPLACEMENT = 2
 GENERATOR_SAMPLES = 3
 FIRST_GENERATOR_DROPOUT = 1_000
 FIRST_DISCRIMINATOR_DROPOUT = 2_000
+_HELDOUT = 0x9E3779B9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,3 +93,8 @@ def make_key(seed: int, step: tf.Tensor) -> tf.Tensor:
     """
     high = tf.constant(seed << 32, tf.uint64)
     return tf.reshape(tf.bitwise.bitwise_or(high, tf.cast(step, tf.uint64)), [1])
+
+
+def make_heldout_key(seed: int, number: tf.Tensor) -> tf.Tensor:
+    """Key of held-out batch `number`, apart from the keys of all training steps."""
+    return make_key(seed ^ _HELDOUT, number)

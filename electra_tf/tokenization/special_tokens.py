@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 import tensorflow as tf
-import tensorflow_text as tf_text
 
 from electra_tf.tokenization.python_wordpiece import (
     special_tokens_in,
     special_tokens_pattern,
 )
+from electra_tf.tokenization.text_operations import text_operations
 from electra_tf.tokenization.vocabulary import Vocabulary
 
 
@@ -46,7 +46,7 @@ class SpecialTokens(tf.Module):
 
     def split(self, texts: tf.Tensor) -> Parts:
         """Cuts `texts`, string `[N]`, before and behind each special token."""
-        parts, starts, ends = tf_text.regex_split_with_offsets(
+        parts, starts, ends = text_operations().regex_split_with_offsets(
             texts, self._pattern, self._pattern
         )
         is_token = parts.values[:, tf.newaxis] == self._tokens  # [P, special tokens]

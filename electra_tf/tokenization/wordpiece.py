@@ -8,13 +8,13 @@ tokens in texts are wanted), which stock TensorFlow Serving has.
 from typing import NamedTuple
 
 import tensorflow as tf
-import tensorflow_text as tf_text
 
 from electra_tf.errors import DataError
 from electra_tf.tokenization.normalization import basic_tokenize
 from electra_tf.tokenization.pretokenization import BasicTokenizer
 from electra_tf.tokenization.python_wordpiece import MAX_WORD_CHARACTERS
 from electra_tf.tokenization.special_tokens import SpecialTokens
+from electra_tf.tokenization.text_operations import text_operations
 from electra_tf.tokenization.vocabulary import CONTINUATION, UNKNOWN, Vocabulary
 
 _MAX_PIECE_BYTES = 256  # a limit of the operation
@@ -184,7 +184,7 @@ def _reachable(vocabulary, lowercase, strip_accents):
 
 
 def _fast_wordpiece(entries, *, no_pretokenization):
-    return tf_text.FastWordpieceTokenizer(
+    return text_operations().FastWordpieceTokenizer(
         entries,
         suffix_indicator=CONTINUATION,
         max_bytes_per_word=(

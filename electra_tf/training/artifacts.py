@@ -27,6 +27,7 @@ def save_towers(pretrainer, tokenizer, directory: pathlib.Path) -> None:
     # KerasHub takes seconds to import, and is needed only now.
     from electra_tf.modeling.backbone import ElectraBackbone
     from electra_tf.modeling.masked_lm import ElectraMaskedLM
+    from electra_tf.modeling.presets import copy_weights
     from electra_tf.modeling.replaced_token_detector import ElectraReplacedTokenDetector
 
     towers = {GENERATOR: (pretrainer.generator, ElectraMaskedLM)}
@@ -39,25 +40,9 @@ def save_towers(pretrainer, tokenizer, directory: pathlib.Path) -> None:
         encoder = tower.encoder
         size = _own_size(encoder)
         task = task_class(ElectraBackbone.from_size(size))
-        _copy(encoder, task.backbone.encoder)
-        _copy(tower.head, task.head)
+        copy_weights(encoder, task.backbone.encoder)
+        copy_weights(tower.head, task.head)
         _replace(directory / name, lambda path, t=task: _save(t, tokenizer, path))
-
-
-def load_tower(directory: pathlib.Path, name: str, tower) -> None:
-    """Puts the weights of a saved preset into a tower of the same size.
-
-    Raises:
-        DataError: the preset holds the other tower.
-        ValueError: sizes differ.
-    """
-    from electra_tf.modeling.masked_lm import ElectraMaskedLM
-    from electra_tf.modeling.replaced_token_detector import ElectraReplacedTokenDetector
-
-    classes = {GENERATOR: ElectraMaskedLM, DISCRIMINATOR: ElectraReplacedTokenDetector}
-    task = classes[name].from_preset(str(directory))
-    _copy(task.backbone.encoder, tower.encoder)
-    _copy(task.head, tower.head)
 
 
 def _own_size(encoder):
@@ -67,16 +52,6 @@ def _own_size(encoder):
     return dataclasses.replace(
         encoder.size, embedding_dim=encoder.embeddings.embedding_dim
     )
-
-
-def _copy(source, target) -> None:
-    pairs = zip(source.trainable_variables, target.trainable_variables, strict=True)
-    for old, new in pairs:
-        if old.shape != new.shape:
-            raise ValueError(
-                f"{old.path} has shape {old.shape}, {new.path} {new.shape}"
-            )
-        new.assign(old.value)
 
 
 def _save(task, tokenizer, path: pathlib.Path) -> None:

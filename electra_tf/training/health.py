@@ -159,10 +159,10 @@ class HealthMonitor:
         elif tokens > self._patience:
             yield from self._once(
                 "stuck",
-                f"step {step}: COLLAPSE: after {tokens / 1e6:.1f}M tokens the discriminator "
-                "still calls every token original; at this size it should have "
-                f"started before {self._patience / 1e6:.0f}M. Likely cause: a learning rate that is "
-                "too high for a small model (try 1e-3 or less), or a longer warm-up needed",
+                f"step {step}: COLLAPSE: after {tokens / 1e6:.1f}M tokens the "
+                "discriminator still calls every token original; at this size it should "
+                f"have started before {self._patience / 1e6:.0f}M. Likely cause: a "
+                "learning rate that is too high for a small model",
             )
         else:
             yield from self._once(

@@ -11,9 +11,9 @@ import matplotlib.figure
 
 from electra_tf.config import PretrainConfig
 from electra_tf.pretraining.evaluation import Heldout
+from electra_tf.pretraining.heldout_summary import rows
 from electra_tf.training.health import base_rate_entropy
 from electra_tf.training.loop import initial_losses
-from electra_tf.training.summary import rows
 
 REPORT_FILE = "report.html"
 

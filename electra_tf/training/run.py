@@ -13,7 +13,12 @@ from electra_tf.runtime.interruption import stop_on_signals
 from electra_tf.runtime.precision import dtype_policy
 from electra_tf.runtime.progress import format_seconds
 from electra_tf.runtime.strategies import Devices, check_batch_size, make_devices
-from electra_tf.training.preparation import PreparedData, known_vocabulary, prepare_data
+from electra_tf.training.preparation import (
+    PreparedData,
+    Sources,
+    find_sources,
+    prepare_data,
+)
 from electra_tf.training.run_directory import RunDirectory
 
 SUMMARY_FILE = "summary.json"
@@ -59,31 +64,41 @@ def pretrain(request: RunRequest) -> None:
         WorkError: the disk is full, or the loss became NaN.
     """
     began = time.monotonic()
-    config = _load_config(request)
-    # Needs no TensorFlow, so that a batch that does not fit is refused at once.
-    check_batch_size(config.training.batch_size, max(request.logical_cpus, 1))
-    directory = RunDirectory(request.model_dir)
+    # As far as the next blank line nothing needs TensorFlow, which takes seconds to
+    # import: a request that is wrong is refused at once.
+    model_dir = pathlib.Path(request.model_dir)
+    sources = find_sources(
+        corpus=request.corpus,
+        data=request.data,
+        vocab=request.vocab,
+        model_dir=model_dir,
+    )
+    config = _load_config(request, sources)
+    check_batch_size(config.training.batch_size, request.logical_cpus)
+    dtype_policy(request.precision)
+    directory = RunDirectory(model_dir)
+    directory.check(config, sources.vocabulary and sources.vocabulary.fingerprint)
     if request.resume == "never" and any(directory.checkpoints.glob("*.index")):
         raise ConfigError(
             f"--model_dir={directory.path} holds checkpoints; resume them with "
             "--resume=auto or choose another directory"
         )
+
     devices = make_devices(request.strategy, logical_cpus=request.logical_cpus)
     check_batch_size(config.training.batch_size, devices.num_replicas)
     logging.info("devices: %s; precision: %s", devices.description, request.precision)
-    data = prepare_data(config, request, directory.path)
+    data = prepare_data(config, sources, directory.path)
     config = config.with_vocabulary_size(len(data.vocabulary))
     directory.claim(config, data.vocabulary.fingerprint)
     logging.info("configuration: %s", directory.path / "config.yaml")
-    # TensorFlow is loaded by now; what follows imports more of it.
     _train(config, request, directory, devices, data, began)
 
 
-def _load_config(request: RunRequest) -> PretrainConfig:
+def _load_config(request: RunRequest, sources: Sources) -> PretrainConfig:
     config = load_config(
         request.config,
         request.overrides,
-        vocabulary_size=known_vocabulary(request.vocab, request.data),
+        vocabulary_size=sources.vocabulary and len(sources.vocabulary),
     )
     if request.seed is not None:
         config = config.model_copy(update={"seed": request.seed})
@@ -107,12 +122,7 @@ def _train(
     from electra_tf.training.metrics_log import MetricsLog, read_metrics
 
     vocabulary, training = data.vocabulary, config.training
-    special = SpecialTokens(
-        pad_id=vocabulary.pad_id,
-        cls_id=vocabulary.cls_id,
-        sep_id=vocabulary.sep_id,
-        mask_id=vocabulary.mask_id,
-    )
+    special = SpecialTokens.of(vocabulary)
     with devices.strategy.scope():
         pretrainer = ElectraPretrainer(
             config, special, dtype=dtype_policy(request.precision)
@@ -162,19 +172,20 @@ def _evaluate(pretrainer, devices, data, config):
 
     limit = config.training.num_evaluation_batches
     return evaluate_heldout(
-        pretrainer,
+        pretrainer.outcome,
         data.heldout_batches(config).take(limit),
+        pretrainer.corruption.special,
         strategy=devices.strategy if devices.num_replicas > 1 else None,
     )
 
 
 def _finish(config, directory, devices, data, pretrainer, progress, began):
     """Saves both towers, measures, and tells the result."""
+    from electra_tf.pretraining.heldout_summary import print_summary
     from electra_tf.tokenization.tokenizer import ElectraTokenizer
     from electra_tf.training.artifacts import save_towers
     from electra_tf.training.metrics_log import read_metrics
     from electra_tf.training.report import REPORT_FILE, write_report
-    from electra_tf.training.summary import print_summary
 
     heldout = _evaluate(pretrainer, devices, data, config)
     if not devices.is_chief:
@@ -182,8 +193,8 @@ def _finish(config, directory, devices, data, pretrainer, progress, began):
     tokens = data.vocabulary.tokens
     tokenizer = ElectraTokenizer(
         vocabulary=tokens,
-        lowercase=data.lowercase,
-        strip_accents=data.strip_accents,
+        lowercase=data.manifest.inputs.lowercase,
+        strip_accents=data.manifest.inputs.strip_accents,
     )
     save_towers(pretrainer, tokenizer, directory.path)
     seconds = time.monotonic() - began
@@ -205,7 +216,7 @@ def _finish(config, directory, devices, data, pretrainer, progress, began):
         "steps": f"{progress.step:,}",
         "tokens seen": f"{progress.tokens:,.0f}",
         "time, data preparation included": format_seconds(seconds),
-        "tokens a second while training": f"{rate:,.0f}" if rate else "–",
+        "tokens a second while training": f"{rate:,.0f}" if rate else "none",
         "parameters": f"{pretrainer.count_params():,}",
         "devices": devices.description,
     }

@@ -40,26 +40,41 @@ class RunDirectory:
                 f"--model_dir={path}: cannot be written ({error.strerror or error})"
             ) from error
 
+    def check(
+        self, config: PretrainConfig, vocabulary_fingerprint: str | None = None
+    ) -> None:
+        """Refuses to go on with another model, objective, seed or vocabulary.
+
+        Schedules and lengths may change when a run goes on.
+
+        Args:
+            config: of the run that is about to begin.
+            vocabulary_fingerprint: of its vocabulary, where it is known yet.
+
+        Raises:
+            ConfigError: the directory belongs to another run; names what differs.
+        """
+        known = self._read_run()
+        if not known:
+            return
+        differences = self._differences(config)
+        if vocabulary_fingerprint not in (None, known["vocabulary_fingerprint"]):
+            differences.append("the vocabulary")
+        if differences:
+            raise ConfigError(
+                f"--model_dir={self.path} belongs to another run, which differs in: "
+                f"{', '.join(differences)}. Choose another directory, or repeat the "
+                "settings of that run to resume it"
+            )
+
     def claim(self, config: PretrainConfig, vocabulary_fingerprint: str) -> None:
         """Makes this the directory of a run, or checks that it already is.
 
-        Schedules and lengths may change when a run goes on; model, objective and
-        vocabulary may not.
-
         Raises:
-            ConfigError: it belongs to another run; names what differs.
+            ConfigError: see `check`.
         """
+        self.check(config, vocabulary_fingerprint)
         known = self._read_run()
-        if known:
-            differences = self._differences(config)
-            if known["vocabulary_fingerprint"] != vocabulary_fingerprint:
-                differences.append("the vocabulary")
-            if differences:
-                raise ConfigError(
-                    f"--model_dir={self.path} belongs to another run, which differs in: "
-                    f"{', '.join(differences)}. Choose another directory, or repeat the "
-                    "settings of that run to resume it"
-                )
         self._write(_CONFIG, config.to_yaml())
         run = {
             "vocabulary_fingerprint": vocabulary_fingerprint,
@@ -97,6 +112,8 @@ class RunDirectory:
     def _differences(self, config):
         old = yaml.safe_load((self.path / _CONFIG).read_text(encoding="utf-8"))
         new = config.model_dump()
+        if new["model"]["vocabulary_size"] is None:  # not known yet
+            new["model"].pop("vocabulary_size")
         found = []
         for section in _IDENTITY:
             before, after = old.get(section), new[section]

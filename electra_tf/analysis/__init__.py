@@ -1,0 +1,1 @@
+"""Looking at trained models: what a masked language model fills in."""
