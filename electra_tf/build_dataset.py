@@ -75,6 +75,7 @@ def main() -> None:
     for flag in (_CORPUS, _VOCAB, _OUTPUT):
         if not flag.value:
             raise ConfigError(f"--{flag.name} is missing (see --help)")
+    layout = _layout()
     vocabulary = Vocabulary.load(_VOCAB.value)
     files = find_files(_CORPUS.value)
     megabytes = sum(os.path.getsize(file) for file in files) / 1e6
@@ -89,7 +90,7 @@ def main() -> None:
             num_workers=_NUM_WORKERS.value,
             heldout_fraction=_HELDOUT.value,
             seed=cli.SEED.value or 0,
-            layout=_LAYOUT.value if _BLANKS.value else "file",
+            layout=layout,
             text_field=_TEXT_FIELD.value,
             split_long_lines=_SPLIT.value,
             refuse_invalid=_INVALID.value == "refuse",
@@ -99,6 +100,16 @@ def main() -> None:
     for warning in manifest.warnings:
         logging.warning("%s", warning)
     sys.stdout.write(f"{summarize(manifest)}\ndirectory   {_OUTPUT.value}\n")
+
+
+def _layout() -> str:
+    if _BLANKS.value:
+        return _LAYOUT.value
+    if _LAYOUT.value not in ("auto", "file"):
+        raise ConfigError(
+            f"--noblanks_separate_docs contradicts --layout={_LAYOUT.value}; leave one out"
+        )
+    return "file"
 
 
 def _normalization() -> dict[str, bool]:

@@ -92,7 +92,10 @@ def _heldout_warnings(train, heldout, heldout_fraction):
     if not heldout_fraction:
         return []
     if not heldout.examples:
-        return ["nothing was held out: there is only one document"]
+        return [
+            "nothing was held out: there is only one document, or copies of one; if it "
+            "is several, separate them by blank lines"
+        ]
     share = heldout.examples / (train.examples + heldout.examples)
     if share > max(_MAX_HELDOUT_SHARE, 2 * heldout_fraction):
         return [

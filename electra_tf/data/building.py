@@ -17,7 +17,6 @@ from electra_tf.data.dataset_directory import (
     check_output,
     existing_dataset,
     publish,
-    refuse_other_dataset,
     staging,
 )
 from electra_tf.data.manifest import (
@@ -121,11 +120,9 @@ def build_dataset(
         seed=seed,
         num_shards=len(parts),
     )
-    existing = existing_dataset(output_dir, inputs)
-    if existing:
+    existing = existing_dataset(output_dir, inputs, overwrite=overwrite)
+    if existing and not (refuse_invalid and existing.quarantined_lines):
         return existing
-    if not overwrite:
-        refuse_other_dataset(output_dir)
     jobs = [ShardJob(index, len(parts), spans) for index, spans in enumerate(parts)]
     total_bytes = sum(source.bytes for source in sources)
     if num_workers is None:
@@ -185,9 +182,13 @@ def _results(
     """Does all jobs; the results are in the order of the shards."""
     results = run(settings)
     train, heldout = _totals(results)
-    if heldout.examples == 0 and settings.heldout_below and train.documents > 1:
+    lowest = min(result.lowest_hash for result in results)
+    highest = max(result.highest_hash for result in results)
+    # Copies of one document are all on the same side.
+    if heldout.examples == 0 and settings.heldout_below and lowest < highest:
         # So few documents that chance held out none: hold out the one that is closest.
-        lowest = min(result.lowest_hash for result in results)
+        for path in settings.directory.iterdir():
+            path.unlink()
         settings = dataclasses.replace(settings, heldout_below=lowest + 1)
         results = run(settings)
         train, heldout = _totals(results)

@@ -7,7 +7,6 @@ cannot be read is handed to `on_invalid` with its place, and never dropped in si
 import dataclasses
 import glob
 import gzip
-import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -179,7 +178,7 @@ def _refuse(file: str, line: int, reason: str, excerpt: str) -> None:
 
 def _decoded_blocks(
     span: Span, on_invalid: OnInvalid, on_bytes: Callable[[int], None]
-) -> Iterator[list[tuple[int, str]] | list[str]]:
+) -> Iterator[tuple[int, list[str | None]]]:
     """Yields (number of the first line, lines); an invalid line is given as `None`."""
     line = span.first_line
     for block in _blocks(span, on_bytes):
@@ -270,7 +269,7 @@ def _json_documents(
                 continue
             try:
                 text = json_text(line, text_field)
-            except (DataError, json.JSONDecodeError) as error:
+            except DataError as error:
                 on_invalid(str(path), number, str(error), repr(line[:_EXCERPT_BYTES]))
                 continue
             yield from _text_documents([(number, text.split("\n"))], "file")

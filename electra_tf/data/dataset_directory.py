@@ -10,6 +10,8 @@ import re
 import shutil
 from pathlib import Path
 
+from absl import logging
+
 from electra_tf.data.manifest import (
     MANIFEST_FILE,
     QUARANTINE_FILE,
@@ -48,29 +50,42 @@ def check_output(directory: Path, *, overwrite: bool) -> None:
     )
 
 
-def existing_dataset(directory: Path, inputs: BuildInputs) -> DatasetManifest | None:
-    """Returns the manifest if the directory has an intact dataset of these inputs."""
-    try:
-        manifest = open_dataset(directory)
-        if manifest.inputs == inputs:
-            check_dataset(directory, manifest)
-            return manifest
-    except DataError:
-        pass
-    return None
+def existing_dataset(
+    directory: Path, inputs: BuildInputs, *, overwrite: bool
+) -> DatasetManifest | None:
+    """Returns the manifest if the directory has an intact dataset of these inputs.
 
-
-def refuse_other_dataset(directory: Path) -> None:
-    """Refuses to replace a dataset.
+    One of these inputs that is damaged may be built again: nothing is lost by that.
 
     Raises:
-        DataError: the directory has one.
+        DataError: the directory has a dataset of other inputs, and `overwrite` is false.
     """
-    if (directory / MANIFEST_FILE).exists():
-        raise DataError(
-            f"{directory}: holds a dataset of other text or settings; choose another "
-            "--output, or replace it with --overwrite"
-        )
+    if not (directory / MANIFEST_FILE).exists():
+        return None
+    try:
+        manifest = open_dataset(directory)
+    except DataError as error:
+        if overwrite:
+            return None
+        raise DataError(f"{error}; replace it with --overwrite") from error
+    if manifest.inputs == inputs:
+        try:
+            check_dataset(directory, manifest)
+        except DataError as error:
+            logging.warning("building again: %s", error)
+            return None
+        return manifest
+    if overwrite:
+        return None
+    names = [
+        name
+        for name in BuildInputs.model_fields
+        if getattr(manifest.inputs, name) != getattr(inputs, name)
+    ]
+    raise DataError(
+        f"{directory}: holds a dataset of other text or settings (different: "
+        f"{', '.join(names)}); choose another --output, or replace it with --overwrite"
+    )
 
 
 @contextlib.contextmanager
@@ -108,15 +123,16 @@ def publish(staged: Path, directory: Path, manifest: DatasetManifest) -> None:
     Args:
         staged: the directory that holds its files.
         directory: the dataset.
-        manifest: written last.
+        manifest: written beside them, and moved last.
     """
+    # First, so that a disk too full for it does no harm.
+    content = manifest.model_dump_json(indent=2) + "\n"
+    write_atomically(staged / MANIFEST_FILE, content.encode("utf-8"))
     (directory / MANIFEST_FILE).unlink(missing_ok=True)
     settings_file = os.path.basename(settings_path(VOCABULARY_FILE))
     ours = {VOCABULARY_FILE, settings_file, QUARANTINE_FILE}
     for path in directory.iterdir():
         if _SHARD.fullmatch(path.name) or path.name in ours:
             path.unlink()
-    for path in staged.iterdir():
+    for path in sorted(staged.iterdir(), key=lambda path: path.name == MANIFEST_FILE):
         os.replace(path, directory / path.name)
-    content = manifest.model_dump_json(indent=2) + "\n"
-    write_atomically(directory / MANIFEST_FILE, content.encode("utf-8"))

@@ -47,10 +47,13 @@ def json_text(line: str, text_field: str) -> str:
     """Returns the text in a line of JSON.
 
     Raises:
-        json.JSONDecodeError: it is not JSON.
-        DataError: it has no such text; the message does not name the place.
+        DataError: it is not JSON or has no such text; the message does not name the
+            place.
     """
-    content = json.loads(line)
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError) as error:  # also numbers of 5,000 digits
+        raise DataError(f"not JSON ({error})") from error
     if not isinstance(content, dict):
         raise DataError("expected a JSON object")
     if text_field not in content:
@@ -127,7 +130,7 @@ def _is_json_object(texts: list[str]) -> bool:
         return False
     try:
         return isinstance(json.loads(texts[0]), dict)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -139,7 +142,7 @@ def _check_json(path: str | os.PathLike, lines: list[str], text_field: str) -> N
         count += 1
         try:
             json_text(line, text_field)
-        except (DataError, json.JSONDecodeError) as error:
+        except DataError as error:
             problems.append((number, error))
     if len(problems) * 2 > count:
         number, error = problems[0]

@@ -246,7 +246,7 @@ def _file_checksum(path: Path) -> str:
 def _check_no_strangers(directory: Path, manifest: DatasetManifest) -> None:
     known = {shard.file for shard in manifest.shards}
     for path in sorted(directory.glob("*.tfrecord*")):
-        if path.name not in known:
+        if path.name not in known and path.is_file():
             raise DataError(
                 f"{path}: not part of the dataset, it looks like {describe_file(path)}; "
                 "move it elsewhere"

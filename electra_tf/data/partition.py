@@ -3,6 +3,7 @@
 The cuts depend on the contents of the files alone, never on who does the work.
 """
 
+import bisect
 import dataclasses
 import hashlib
 import itertools
@@ -64,23 +65,26 @@ def partition(
     total = sum(weights)
     if num_parts is None:
         num_parts = min(_MAX_PARTS, max(1, -(-total // _BYTES_PER_PART)))
+    # Where in the whole text each part should begin.
+    starts = [-(-total * part // num_parts) for part in range(num_parts)]
     parts = [[] for _ in range(num_parts)]
     sources, position = [], 0
     for path, resolved, weight in zip(files, layouts, weights, strict=True):
-        wanted = {}  # part -> where in this file it should begin
-        for part in range(num_parts):
-            start = -(-total * part // num_parts) - position
-            if 0 < start < weight and not is_compressed(path):
-                wanted[part] = start
-        first_part = min(position * num_parts // max(1, total), num_parts - 1)
+        # The part that the file begins in, and those that begin inside the file.
+        first = bisect.bisect_right(starts, position) - 1
+        end = bisect.bisect_left(starts, position + weight)
+        inner = [] if is_compressed(path) else starts[first + 1 : end]
         try:
-            spans, digest = _spans(path, resolved, list(wanted.values()))
+            spans, digest = _spans(path, resolved, [s - position for s in inner])
+            size = os.stat(path).st_size
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-        for part, span in zip([first_part, *wanted], spans, strict=True):
+        for part, span in enumerate(spans, start=first):
             if span.end is None or span.end > span.start:
                 parts[part].append(span)
-        sources.append(SourceFile(path.name, os.stat(path).st_size, digest, resolved))
+        # Names that are not UTF-8 cannot be written to dataset.json.
+        name = path.name.encode("utf-8", "backslashreplace").decode("utf-8")
+        sources.append(SourceFile(name, size, digest, resolved))
         position += weight
     return [part for part in parts if part], sources
 

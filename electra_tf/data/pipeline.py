@@ -2,18 +2,18 @@
 
 Example number p of the training stream is entry `p mod N` of a permutation of all N
 examples that only the seed and the epoch `p // N` determine, computed per entry
-(`tf.raw_ops.RandomIndexShuffle`). So the shuffle is global whatever the size of
-the dataset, a run resumes at any step at once, and no state has to be saved. Batches run
-on across the end of an epoch: each example is seen exactly once in every epoch.
+(`tf.raw_ops.RandomIndexShuffle`). So the shuffle is global whatever the size of the
+dataset, a run resumes at any step at once, and no state has to be saved. Batches run on
+across the end of an epoch: each example is seen exactly once in every epoch.
 """
 
 from pathlib import Path
 
+import numpy as np
 import tensorflow as tf
 
 from electra_tf.data.manifest import DatasetManifest, check_batch_size
 from electra_tf.data.record_reader import RecordReader
-from electra_tf.data.records import parse_batch
 from electra_tf.errors import DataError
 
 # Of the block cipher behind the permutation; TensorFlow's own choice.
@@ -39,8 +39,8 @@ def training_batches(
             whatever came before.
 
     Returns:
-        Dataset of dicts of `token_ids`, `segment_ids` and `padding_mask`, int32
-        `[B, T]`, shapes static.
+        Dataset of dicts of `token_ids`, `segment_ids` (1 in the second segment) and
+        `padding_mask` (1 for real tokens), int32 `[B, T]`, shapes static.
 
     Raises:
         DataError: fewer examples than one batch, or a shard cannot be read.
@@ -113,19 +113,30 @@ def _reader(directory: Path, manifest: DatasetManifest, split: str) -> RecordRea
 
 
 def _read(reader, manifest, indices, batch_size):
-    serialized = tf.numpy_function(reader.read, [indices], tf.string)
-    batch = parse_batch(tf.ensure_shape(serialized, [None]), manifest.record_format)
-    padding = {"token_ids": manifest.special_ids.pad}
+    token_ids, lengths = tf.numpy_function(
+        lambda rows: [values.astype(np.int32) for values in reader.read(rows)],
+        [indices],
+        [tf.int32, tf.int32],
+    )
+    token_ids = _fill_up(
+        token_ids, [batch_size, manifest.max_length], manifest.special_ids.pad
+    )
+    lengths = _fill_up(lengths, [batch_size, 2], 0)
+    first, second = lengths[:, :1], lengths[:, 1:]
+    positions = tf.range(manifest.max_length)  # [T]
+    padding_mask = tf.cast(positions < first + second, tf.int32)
+    in_second = tf.cast(positions >= first, tf.int32)
     return {
-        name: _fill_up(values, batch_size, padding.get(name, 0))
-        for name, values in batch.items()
+        "token_ids": token_ids,
+        "segment_ids": in_second * padding_mask,
+        "padding_mask": padding_mask,
     }
 
 
-def _fill_up(values, batch_size, padding):
-    missing = batch_size - tf.shape(values)[0]
+def _fill_up(values, shape, padding):
+    missing = shape[0] - tf.shape(values)[0]
     padded = tf.pad(values, [[0, missing], [0, 0]], constant_values=padding)
-    return tf.ensure_shape(padded, [batch_size, values.shape[1]])
+    return tf.ensure_shape(padded, shape)
 
 
 def _sharded_by_data(dataset):

@@ -56,16 +56,26 @@ class RecordFormat:
         content[:, template.token_ids] = _bytes_of(examples.token_ids)
         content[:, template.segment_lengths] = _bytes_of(examples.segment_lengths)
         checksums = [google_crc32c.value(row.tobytes()) for row in content]
-        records[:, -_FOOTER_BYTES:] = _bytes_of(_masked(checksums)[:, np.newaxis])
+        records[:, -_FOOTER_BYTES:] = _bytes_of(_masked(checksums))
         return records.tobytes()
 
-    def content_of(self, record: np.ndarray) -> bytes | None:
-        """Returns what a record (uint8 `[record_bytes]`) frames; `None` if damaged."""
-        framed = record.tobytes()
-        content = framed[_HEADER_BYTES:-_FOOTER_BYTES]
-        checksum = _masked([google_crc32c.value(content)]).tobytes()
-        is_sound = framed.startswith(self._template.header_bytes)
-        return content if is_sound and framed.endswith(checksum) else None
+    def decode(self, records: np.ndarray) -> tuple[Examples, np.ndarray]:
+        """Inverse of `encode`.
+
+        Args:
+            records: uint8 `[E, record_bytes]`.
+
+        Returns:
+            `Examples`, and bool `[E]`: whether the frame and checksum of each are right.
+        """
+        template = self._template
+        content = np.ascontiguousarray(records[:, _HEADER_BYTES:-_FOOTER_BYTES])
+        checksums = _masked([google_crc32c.value(row.tobytes()) for row in content])
+        is_sound = (records[:, :_HEADER_BYTES] == template.header).all(axis=1)
+        is_sound &= (records[:, -_FOOTER_BYTES:] == _bytes_of(checksums)).all(axis=1)
+        token_ids = _integers(content[:, template.token_ids], self.token_dtype)
+        lengths = _integers(content[:, template.segment_lengths], np.uint16)
+        return Examples(token_ids, lengths), is_sound
 
     @functools.cached_property
     def _template(self) -> "_Template":
@@ -76,7 +86,7 @@ class _Template:
     """A record with blanks.
 
     Attributes:
-        header: uint8 `[12]`; `header_bytes` is the same as bytes.
+        header: uint8 `[12]`.
         content: uint8, the serialized example.
         token_ids: slice of the content.
         segment_lengths: likewise.
@@ -84,9 +94,8 @@ class _Template:
 
     def __init__(self, content: bytes, token_ids: bytes, segment_lengths: bytes):
         size = np.asarray([len(content)], "<u8").tobytes()
-        checksum = _masked([google_crc32c.value(size)]).tobytes()
-        self.header_bytes = size + checksum
-        self.header = np.frombuffer(self.header_bytes, np.uint8)
+        checksum = _bytes_of(_masked([google_crc32c.value(size)])).tobytes()
+        self.header = np.frombuffer(size + checksum, np.uint8)
         self.content = np.frombuffer(content, np.uint8)
         self.token_ids = self._find(content, token_ids)
         self.segment_lengths = self._find(content, segment_lengths)
@@ -116,13 +125,19 @@ def _make_template(record_format: RecordFormat) -> _Template:
 
 
 def _masked(checksums: list[int]) -> np.ndarray:
-    """CRC32Cs as TFRecord stores them, uint32."""
+    """CRC32Cs as TFRecord stores them, uint32 `[E, 1]`."""
     values = np.asarray(checksums, np.uint32)
     rotated = (values >> np.uint32(15)) | (values << np.uint32(17))
-    return (rotated + np.uint32(0xA282EAD8)).astype("<u4")
+    return (rotated + np.uint32(0xA282EAD8))[:, np.newaxis]
 
 
 def _bytes_of(values: np.ndarray) -> np.ndarray:
     """Little-endian bytes of `[E, n]` integers, uint8 `[E, n * itemsize]`."""
     little = values.astype(values.dtype.newbyteorder("<"), copy=False)
     return np.ascontiguousarray(little).view(np.uint8)
+
+
+def _integers(values: np.ndarray, dtype: type) -> np.ndarray:
+    """Inverse of `_bytes_of`."""
+    little = np.dtype(dtype).newbyteorder("<")
+    return np.ascontiguousarray(values).view(little).astype(dtype, copy=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from electra_tf.data.examples import Examples
 from electra_tf.data.record_format import RecordFormat
 from electra_tf.errors import DataError
 
@@ -38,28 +39,30 @@ class RecordReader:
             for path, count in zip(self._paths, num_examples, strict=True)
         ]
         self._ends = np.cumsum(num_examples)
+        self._begins = self._ends - num_examples
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if len(self._ends) else 0
 
-    def read(self, indices: np.ndarray) -> np.ndarray:
-        """Returns the serialized examples at `indices` (int `[B]`) as objects `[B]`.
+    def read(self, indices: np.ndarray) -> Examples:
+        """Returns the examples at `indices` (int `[B]`).
 
         Raises:
             DataError: a record's checksum is wrong; names the shard and the record.
         """
         shards = np.searchsorted(self._ends, indices, side="right")
-        records = np.empty(len(indices), object)
-        for row, (index, shard) in enumerate(zip(indices, shards, strict=True)):
-            number = index - self._ends[shard] + len(self._shards[shard])
-            content = self._format.content_of(self._shards[shard][number])
-            if content is None:
-                raise DataError(
-                    f"{self._paths[shard]}, record {number}: damaged (its checksum is "
-                    "wrong); build the dataset again with build_dataset"
-                )
-            records[row] = content
-        return records
+        numbers = indices - self._begins[shards]
+        records = np.empty((len(indices), self._format.record_bytes), np.uint8)
+        for row, (shard, number) in enumerate(zip(shards, numbers, strict=True)):
+            records[row] = self._shards[shard][number]
+        examples, is_sound = self._format.decode(records)
+        if not is_sound.all():
+            row = int(np.argmin(is_sound))
+            raise DataError(
+                f"{self._paths[shards[row]]}, record {numbers[row]}: damaged (its "
+                "checksum is wrong); build the dataset again with build_dataset"
+            )
+        return examples
 
     def _map(self, path: Path, num_examples: int) -> np.ndarray:
         size = self._format.record_bytes

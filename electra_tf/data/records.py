@@ -1,16 +1,15 @@
-"""Writing shards of records, and parsing them in the graph."""
+"""Writing shards of records, and recognising those of other programs."""
 
 import contextlib
 import os
 from pathlib import Path
 
 import google_crc32c
-import numpy as np
 import tensorflow as tf
 from google.protobuf.message import DecodeError
 
 from electra_tf.data.examples import Examples
-from electra_tf.data.record_format import SEGMENT_LENGTHS, TOKEN_IDS, RecordFormat
+from electra_tf.data.record_format import RecordFormat
 
 
 class ShardWriter:
@@ -66,40 +65,6 @@ class ShardWriter:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
-
-
-def parse_batch(
-    serialized: tf.Tensor, record_format: RecordFormat
-) -> dict[str, tf.Tensor]:
-    """Parses records into what models take.
-
-    Args:
-        serialized: string `[B]`, `tf.train.Example`s as `ShardWriter` writes them.
-        record_format: `RecordFormat`.
-
-    Returns:
-        `token_ids`, `segment_ids` (1 in the second segment) and `padding_mask` (1 for
-        real tokens), all int32 `[B, T]` with static `T`.
-    """
-    names = (TOKEN_IDS, SEGMENT_LENGTHS)
-    features = {name: tf.io.FixedLenFeature([], tf.string) for name in names}
-    parsed = tf.io.parse_example(serialized, features)
-    # decode_raw knows no uint32; ids are far below 2**31.
-    is_short = record_format.token_dtype is np.uint16
-    token_ids = tf.io.decode_raw(parsed[TOKEN_IDS], tf.uint16 if is_short else tf.int32)
-    token_ids = tf.cast(token_ids, tf.int32)
-    token_ids = tf.ensure_shape(token_ids, [None, record_format.max_length])
-    lengths = tf.io.decode_raw(parsed[SEGMENT_LENGTHS], tf.uint16)
-    lengths = tf.ensure_shape(tf.cast(lengths, tf.int32), [None, 2])
-    first, second = lengths[:, :1], lengths[:, 1:]
-    positions = tf.range(record_format.max_length)  # [T]
-    padding_mask = tf.cast(positions < first + second, tf.int32)
-    in_second = tf.cast(positions >= first, tf.int32)
-    return {
-        "token_ids": token_ids,
-        "segment_ids": in_second * padding_mask,
-        "padding_mask": padding_mask,
-    }
 
 
 def feature_names(path: Path) -> list[str]:

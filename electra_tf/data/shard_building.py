@@ -59,7 +59,7 @@ class ShardBuilder:
             split: _SplitBuilder(split, job, settings, self._tokenizer)
             for split in SPLITS
         }
-        lowest_hash, cut_documents = HASH_RANGE, 0
+        lowest_hash, highest_hash, cut_documents = HASH_RANGE, -1, 0
         train, heldout = (splits[split] for split in SPLITS)
         with quarantine, train.writer, heldout.writer:
             for span in job.spans:
@@ -71,6 +71,7 @@ class ShardBuilder:
                 ):
                     number = document_hash(document)
                     lowest_hash = min(lowest_hash, number)
+                    highest_hash = max(highest_hash, number)
                     split = heldout if number < settings.heldout_below else train
                     cut_documents += split.add(document)
             train.flush()
@@ -82,6 +83,7 @@ class ShardBuilder:
             quarantined_lines=quarantine.lines,
             quarantine=quarantine.path if quarantine.lines else None,
             lowest_hash=lowest_hash,
+            highest_hash=highest_hash,
             cut_documents=cut_documents,
         )
 
@@ -99,7 +101,10 @@ class _Quarantine:
         if self._refuse:
             raise DataError(f"{file}, line {line}: {reason} in {excerpt}")
         if self._file is None:
-            self._file = open(self.path, "w", encoding="utf-8")  # noqa: SIM115
+            # The escapes of what is not UTF-8 (in a file's name) are JSON's own.
+            self._file = open(  # noqa: SIM115
+                self.path, "w", encoding="utf-8", errors="backslashreplace"
+            )
         entry = {"file": file, "line": line, "reason": reason, "excerpt": excerpt}
         self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
         self.lines += 1

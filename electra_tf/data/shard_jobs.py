@@ -62,7 +62,8 @@ class ShardResult:
         counts: split to `SplitCounts`.
         quarantined_lines: int.
         quarantine: file that lists them, `None` if there are none.
-        lowest_hash: int, of all documents.
+        lowest_hash: int, of all documents; `HASH_RANGE` if there are none.
+        highest_hash: likewise; -1 if there are none.
         cut_documents: int, parts that are not the last of a very long document.
     """
 
@@ -72,6 +73,7 @@ class ShardResult:
     quarantined_lines: int
     quarantine: Path | None
     lowest_hash: int
+    highest_hash: int
     cut_documents: int
 
 

@@ -1,5 +1,6 @@
-"""Trajectories of the official optimizer; 2e-6 absolute, as golden/README.md states."""
+"""Trajectories of the official optimizer, to 5e-7 (float64 differs from them by 2e-7)."""
 
+import contextlib
 import json
 
 import keras
@@ -27,8 +28,11 @@ class _Named(keras.layers.Layer):
         super().__init__(name="root")
         self.by_name = {}
         for name, value in initial.items():
-            with keras.name_scope(name.rsplit("/", 1)[0]):
-                self.by_name[name] = keras.Variable(value, name=name.rsplit("/", 1)[1])
+            *scopes, own_name = name.split("/")
+            with contextlib.ExitStack() as stack:
+                for scope in scopes:
+                    stack.enter_context(keras.name_scope(scope))
+                self.by_name[name] = keras.Variable(value, name=own_name)
 
 
 def _optimizer(options):
@@ -37,7 +41,7 @@ def _optimizer(options):
         steps * options.get("warmup_proportion", 0)
     )
     schedule = WarmupPolynomialDecay(
-        options["learning_rate"], steps, warmup, options["lr_decay_power"]
+        options["learning_rate"], steps, warmup, options.get("lr_decay_power", 1.0)
     )
     return ElectraAdam(
         schedule,
@@ -62,7 +66,10 @@ def test_updates_follow_the_official_trajectory(run, golden):
     optimizer = _optimizer(options)
     optimizer.build(variables)
     for name, variable in zip(names, variables, strict=True):
-        assert optimizer.is_decayed(variable.path) == options["weight_decay"][name], name
+        # The original lists no variable as decayed when the rate is 0.
+        is_decayed = options["weight_decay_rate"] > 0 and optimizer.is_decayed(name)
+        assert is_decayed == options["weight_decay"][name], name
+        assert variable.path.endswith(name)
         expected = options["multipliers"].get(name, 1.0)
         assert optimizer.multiplier(variable.path) == pytest.approx(expected), name
     for step in range(options["steps"]):
@@ -73,7 +80,7 @@ def test_updates_follow_the_official_trajectory(run, golden):
         optimizer.apply(gradients, variables)
         for name, variable in zip(names, variables, strict=True):
             np.testing.assert_allclose(
-                variable.numpy(), arrays[f"value/{name}"][step], atol=2e-6, err_msg=name
+                variable.numpy(), arrays[f"value/{name}"][step], atol=5e-7, err_msg=name
             )
 
 
@@ -87,7 +94,9 @@ def test_schedules_are_the_official_ones(golden):
             case["lr_decay_power"],
         )
         rates = [float(schedule(step)) for step in case["steps"]]
-        np.testing.assert_allclose(rates, case["values"], rtol=2e-6, atol=1e-12)
+        # float32 rounds 1 - step/steps to 6e-8, which shows where little is left of it.
+        tolerance = 1e-7 * case["learning_rate"]
+        np.testing.assert_allclose(rates, case["values"], rtol=2e-6, atol=tolerance)
 
 
 def test_layerwise_rates_and_decay_are_the_official_ones(golden):
@@ -106,7 +115,9 @@ def test_layerwise_rates_and_decay_are_the_official_ones(golden):
 
 def test_intended_depth_gives_the_last_layer_one_power():
     path = "encoder/layer_11/query/kernel"
-    intended = layerwise_multiplier(path, decay=0.8, num_layers=12, official_depth=False)
+    intended = layerwise_multiplier(
+        path, decay=0.8, num_layers=12, official_depth=False
+    )
     assert intended == pytest.approx(0.8)
     assert layerwise_multiplier(path, decay=0.8, num_layers=12) == pytest.approx(0.64)
 
