@@ -1,5 +1,6 @@
 """What a file looks like, for messages about files that are not what they should be."""
 
+import codecs
 import os
 
 _SIGNATURES = (
@@ -56,8 +57,10 @@ def describe_file(path: str | os.PathLike) -> str:
 
 
 def _describe_text(head: bytes) -> str:
-    # A sequence that the end of the head cuts in two does not make it binary.
-    if "\ufffd" in head[:-4].decode("utf-8", errors="replace"):
+    try:
+        # Incremental: the end of the head may cut a character in two.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
         return "binary data"
     is_page = head.lstrip().lower().startswith((b"<!doctype html", b"<html"))
     return "an HTML page" if is_page else "plain text"

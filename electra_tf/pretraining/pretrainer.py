@@ -9,7 +9,12 @@ from electra_tf.modeling.towers import Generator, Towers, make_towers
 from electra_tf.pretraining.losses import LossTerm, all_reduce_sum, global_mean
 from electra_tf.pretraining.masking import SpecialTokens
 from electra_tf.pretraining.objectives import OBJECTIVES, Corruption
-from electra_tf.runtime.random import Draws, make_heldout_key, make_key
+from electra_tf.runtime.random import (
+    Draws,
+    make_heldout_key,
+    make_key,
+    seeded_initializers,
+)
 
 
 @keras.saving.register_keras_serializable(package="electra_tf")
@@ -55,7 +60,8 @@ class ElectraPretrainer(keras.Model):
             temperature=objective.temperature,
             disallow_correct=objective.disallow_correct,
         )
-        self.towers = build_towers(config, self.dtype_policy)
+        with seeded_initializers(config.seed):
+            self.towers = build_towers(config, self.dtype_policy)
         # Keras finds variables through attributes.
         self.discriminator = self.towers.discriminator
         self.generator = self.towers.generator

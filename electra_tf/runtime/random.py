@@ -7,8 +7,11 @@ holds rows r, r+1, … of the global batch starts its counter at row r and there
 what one replica with the whole batch would have drawn for these rows.
 """
 
+import contextlib
 import dataclasses
 import math
+import random
+from collections.abc import Iterator
 
 import tensorflow as tf
 
@@ -98,3 +101,18 @@ def make_key(seed: int, step: tf.Tensor) -> tf.Tensor:
 def make_heldout_key(seed: int, number: tf.Tensor) -> tf.Tensor:
     """Key of held-out batch `number`, apart from the keys of all training steps."""
     return make_key(seed ^ _HELDOUT, number)
+
+
+@contextlib.contextmanager
+def seeded_initializers(seed: int) -> Iterator[None]:
+    """Makes the initial values of layers built inside a function of `seed`.
+
+    An initializer without a seed of its own takes one from Python's generator, whose
+    state is put back afterwards.
+    """
+    state = random.getstate()
+    random.seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(state)

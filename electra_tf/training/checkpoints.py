@@ -70,7 +70,7 @@ class Checkpoints:
         paths = list(reversed(self._manager.checkpoints))
         for path in paths:
             try:
-                self._checkpoint.read(path).assert_consumed()
+                self._checkpoint.restore(path).assert_consumed()
             except (tf.errors.OpError, OSError) as error:
                 reason = str(getattr(error, "message", error)).split("\n")[0]
                 logging.warning("checkpoint %s cannot be read (%s)", path, reason)
