@@ -1,3 +1,5 @@
+import pathlib
+
 import pytest
 import yaml
 
@@ -79,7 +81,7 @@ def test_unknown_setting_is_refused_with_the_nearest_name():
 
 def test_unknown_setting_in_a_file_is_refused_with_its_line(tmp_path):
     path = _file(tmp_path, lambda t: t.replace("  learning_rate:", "  lerning_rate:"))
-    lines = open(path).read().splitlines()
+    lines = pathlib.Path(path).read_text().splitlines()
     line = next(i for i, text in enumerate(lines, 1) if "lerning_rate" in text)
     message = _refusal(source=path)
     assert f"mine.yaml, line {line}" in message

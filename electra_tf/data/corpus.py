@@ -31,7 +31,7 @@ _EXCERPT_BYTES = 80
 
 @dataclasses.dataclass(frozen=True)
 class Span:
-    """A stretch of a corpus file that begins and ends at document boundaries.
+    """A stretch of a corpus file that cuts no document, unless a very long one.
 
     Attributes:
         path: the file.

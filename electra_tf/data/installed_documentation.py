@@ -132,7 +132,8 @@ def _parse(path: Path) -> ast.Module | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in foreign sources
             return ast.parse(source)
-    except (OSError, SyntaxError, ValueError):
+    # The last two are the parser's words for code that is nested too deeply.
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 

@@ -119,6 +119,11 @@ def _guess(path: str | os.PathLike, lines: list[str]) -> str:
     full = [text for text in texts if text]
     if name.endswith(_JSON_SUFFIXES) or _is_json_object(full):
         return "jsonl"
+    if name.endswith(".json"):
+        raise DataError(
+            f"{path}: JSON, but not an object on each line; write it as JSON Lines (with "
+            "jq: jq -c '.[]'), or choose a --layout to read it as plain text"
+        )
     if len(full) < 2 or "" in "\n".join(texts).strip("\n").split("\n"):
         return "blank_line"
     mean_length = sum(map(len, full)) / len(full)
@@ -126,7 +131,7 @@ def _guess(path: str | os.PathLike, lines: list[str]) -> str:
 
 
 def _is_json_object(texts: list[str]) -> bool:
-    if not texts or not texts[0].startswith('{"'):
+    if not texts or not texts[0].startswith("{"):
         return False
     try:
         return isinstance(json.loads(texts[0]), dict)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from electra_tf.data.corpus import Span
+from electra_tf.data.corpus import MAX_DOCUMENT_CHARACTERS, Span
 from electra_tf.data.layouts import find_layout, is_compressed
 from electra_tf.errors import DataError
 
@@ -20,8 +20,9 @@ _BYTES_PER_PART = 16 << 20
 _MAX_PARTS = 1024
 # Usual for English text; only balance depends on it.
 _COMPRESSION_RATIO = 3
-# How far to look for a document boundary before cutting at any line.
-_SEARCH_BYTES = 1 << 18
+# How far to look for a document boundary before cutting at any line: only documents
+# that are read in parts anyway are cut.
+_SEARCH_BYTES = MAX_DOCUMENT_CHARACTERS
 _BLOCK_BYTES = 1 << 20
 
 
@@ -45,7 +46,7 @@ class SourceFile:
 def partition(
     files: Sequence[Path], *, layout: str, text_field: str, num_parts: int | None = None
 ) -> tuple[list[list[Span]], list[SourceFile]]:
-    """Cuts files into parts at document boundaries.
+    """Cuts files into parts at document boundaries, very long documents at line ends.
 
     Args:
         files: the corpus.
@@ -73,7 +74,8 @@ def partition(
         # The part that the file begins in, and those that begin inside the file.
         first = bisect.bisect_right(starts, position) - 1
         end = bisect.bisect_left(starts, position + weight)
-        inner = [] if is_compressed(path) else starts[first + 1 : end]
+        is_whole = resolved == "file" and weight < MAX_DOCUMENT_CHARACTERS
+        inner = [] if is_whole or is_compressed(path) else starts[first + 1 : end]
         try:
             spans, digest = _spans(path, resolved, [s - position for s in inner])
             size = os.stat(path).st_size

@@ -71,7 +71,8 @@ class Checkpoints:
         for path in paths:
             try:
                 self._checkpoint.restore(path).assert_consumed()
-            except (tf.errors.OpError, OSError) as error:
+            # TensorFlow's reader raises an IndexError where a file ends too soon.
+            except (tf.errors.OpError, OSError, IndexError) as error:
                 reason = str(getattr(error, "message", error)).split("\n")[0]
                 logging.warning("checkpoint %s cannot be read (%s)", path, reason)
             except (AssertionError, ValueError) as error:

@@ -47,12 +47,14 @@ def build(tmp_path, vocabulary):
             content = corpus.encode() if isinstance(corpus, str) else corpus
             corpus = tmp_path / "corpus.txt"
             corpus.write_bytes(content)
-        settings = {"max_length": 16, "heldout_fraction": 0.0, "num_workers": 1}
+        settings = {
+            "vocabulary": vocabulary,
+            "max_length": 16,
+            "heldout_fraction": 0.0,
+            "num_workers": 1,
+        }
         return build_dataset(
-            files=find_files(corpus),
-            output_dir=tmp_path / output,
-            vocabulary=vocabulary,
-            **settings | options,
+            files=find_files(corpus), output_dir=tmp_path / output, **settings | options
         )
 
     return build

@@ -34,6 +34,7 @@ def write(tmp_path):
         ('\n{"text": "a"}\n{"text": "b"}\n', "a.txt", "jsonl"),
         ('\ufeff{"text": "a"}\n', "a.txt", "jsonl"),
         ('{"quoted", she said.\n', "a.txt", "blank_line"),
+        ('{ "text": "a" }\n', "a.json", "jsonl"),
     ],
 )
 def test_the_layout_is_guessed_from_name_and_first_lines(write, content, name, layout):
@@ -61,6 +62,8 @@ def test_a_layout_that_was_asked_for_is_kept(write):
         (b"plain\n", "a.txt.gz", "not readable as gzip"),
         (gzip.compress(b"some text" * 99)[:-9], "a.txt.gz", "damaged or cut short"),
         ("Stra\xdfe\n".encode("latin1") * 20, "a.txt", "iconv -f LATIN1"),
+        (b'[\n{"text": "a"}\n]\n', "a.json", "write it as JSON Lines"),
+        (b'{\n"text": "a"\n}\n', "a.json", "write it as JSON Lines"),
         (None, "none.txt", "cannot be read (No such file"),
     ],
 )

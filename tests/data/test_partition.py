@@ -44,7 +44,7 @@ BLOCKS = st.lists(
     max_examples=100,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
 )
-@pytest.mark.parametrize("layout", ["blank_line", "line"])
+@pytest.mark.parametrize("layout", ["blank_line", "line", "file"])
 def test_parts_together_are_the_corpus(write, layout, files, parts):
     paths = write(*(b"".join(lines) for lines in files))
     whole, _ = _cut(paths, 1, layout)

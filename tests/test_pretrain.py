@@ -1,0 +1,321 @@
+"""The main command on a small text: what it prints and leaves, and what it refuses."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+from electra_tf.data.manifest import open_dataset
+from electra_tf.tokenization.vocabulary import SPECIAL_TOKENS
+from tests.command import refusal_of, run_command
+from tests.conftest import ROOT
+from tests.micro import micro_config
+
+SUMMARY_KEYS = {"steps", "tokens", "seconds", "tokens_per_second", "heldout"}
+HELDOUT_KEYS = {
+    "generator_accuracy",
+    "unigram_accuracy",
+    "generator_loss",
+    "discriminator_accuracy",
+    "majority_accuracy",
+    "discriminator_auc",
+}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    """A directory with `texts/` (two files), and `micro.yaml`."""
+    path = tmp_path_factory.mktemp("workspace")
+    rng = random.Random(0)
+    words = "red green blue small large house tree river walks sings".split()
+    (path / "texts").mkdir()
+    for name in ("one.txt", "two words.txt"):
+        documents = [
+            "\n".join(
+                f"the {rng.choice(words)} {rng.choice(words)} {rng.choice(words)} ."
+                for _ in range(12)
+            )
+            for _ in range(60)
+        ]
+        (path / "texts" / name).write_text("\n\n".join(documents) + "\n")
+    config = micro_config(
+        model={"vocabulary_size": None},
+        data={"learned_vocabulary_size": 120, "heldout_fraction": 0.1},
+    )
+    (path / "micro.yaml").write_text(config.to_yaml())
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(workspace):
+    """A run that was made from text; its completed process."""
+    result = run_command(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts/*.txt",
+        "--model_dir=run",
+        cwd=workspace,
+    )
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+def test_a_run_leaves_everything_to_repeat_it(workspace, finished):
+    run = workspace / "run"
+    names = {path.name for path in run.iterdir()}
+    assert names >= {
+        "config.yaml",
+        "run.json",
+        "metrics.jsonl",
+        "tensorboard",
+        "checkpoints",
+        "summary.json",
+        "report.html",
+        "discriminator",
+        "generator",
+        "vocab.txt",
+        "records-16",
+    }
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary.keys() >= SUMMARY_KEYS
+    assert summary["steps"] == 20
+    assert summary["heldout"].keys() >= HELDOUT_KEYS
+    records = [json.loads(line) for line in (run / "metrics.jsonl").open()]
+    assert [record["step"] for record in records] == [5, 10, 15, 20]
+    assert all(record["loss"] > 0 for record in records)
+    assert records[-1]["tokens"] == pytest.approx(summary["tokens"])
+    saved = yaml.safe_load((run / "config.yaml").read_text())
+    assert saved["model"]["vocabulary_size"] == len((run / "vocab.txt").open().readlines())
+
+
+def test_a_person_sees_progress_and_a_summary(finished):
+    assert "step 20/20" in finished.stderr
+    assert "tokens/s" in finished.stderr
+    assert "left" in finished.stderr
+    for text in ("On held-out text", "generator", "discriminator", "AUC", "→"):
+        assert text in finished.stdout
+
+
+def test_the_report_needs_no_network(workspace, finished):
+    page = (workspace / "run" / "report.html").read_text()
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "data:image/png;base64," in page
+    assert "<script" not in page
+
+
+def test_the_same_command_again_says_that_it_is_done(workspace, finished):
+    before = (workspace / "run" / "metrics.jsonl").read_text()
+    result = run_command(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts/*.txt",
+        "--model_dir=run",
+        cwd=workspace,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "resuming from the checkpoint of step 20" in result.stderr
+    assert (workspace / "run" / "metrics.jsonl").read_text() == before
+
+
+def test_evaluate_gives_the_same_measures(workspace, finished):
+    result = run_command("evaluate", "--model=run", cwd=workspace)
+    assert result.returncode == 0, result.stderr
+    expected = json.loads((workspace / "run" / "summary.json").read_text())["heldout"]
+    actual = json.loads((workspace / "run" / "evaluation.json").read_text())["heldout"]
+    assert actual == pytest.approx(expected, rel=1e-4)
+
+
+def test_longer_sequences_follow_shorter_ones(workspace, finished):  # A09
+    run = workspace / "longer"
+    shutil.copytree(workspace / "run", run)
+    from tensorflow import train
+
+    def positions():
+        path = train.latest_checkpoint(str(run / "checkpoints"))
+        reader = train.load_checkpoint(path)
+        [name] = [
+            n
+            for n in reader.get_variable_to_shape_map()
+            if n.startswith("model/") and "position_embeddings" in n
+        ]
+        return reader.get_tensor(name)
+
+    shorter = run_command(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts",
+        "--model_dir=longer",
+        "--set=data.max_length=8",
+        "--set=training.num_train_steps=24",
+        cwd=workspace,
+    )
+    assert shorter.returncode == 0, shorter.stderr
+    assert positions().shape[0] == 16
+    phases = json.loads((run / "run.json").read_text())["phases"]
+    assert [(p["first_step"], p["max_length"]) for p in phases] == [(0, 16), (20, 8)]
+    page = (run / "report.html").read_text()
+    assert "16" in page
+    assert np.isfinite(positions()).all()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_the_same_command_goes_on(workspace, finished, number):
+    model_dir = workspace / f"stopped-{number.name}"
+    command = [
+        "pretrain",
+        "--config=micro.yaml",
+        "--data=run/records-16",
+        f"--model_dir={model_dir}",
+        "--set=training.num_train_steps=1000000",
+        "--set=training.checkpoint_every=1000000",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"electra_tf.{command[0]}", *command[1:]],
+        cwd=workspace,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    metrics = model_dir / "metrics.jsonl"
+    deadline = time.monotonic() + 120
+    while not (metrics.exists() and metrics.stat().st_size):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert f"stopped by {number.name}" in errors
+    assert "run the same command to go on" in errors
+    assert list((model_dir / "checkpoints").glob("step-*.index"))
+    assert not (model_dir / "summary.json").exists()
+
+
+# What is refused, in about a second and before any work.
+
+BASE = ("--config=micro.yaml", "--model_dir=refused")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--corpus=no/such/*.txt",), "no file matches"),
+        (("--corpus=empty.txt",), "no text in 1 file"),
+        (("--corpus=picture.txt",), "not text"),
+        (("--corpus=texts", "--data=texts"), "exclude each other"),
+        (("--data=texts",), "no dataset.json"),
+        (("--data=nowhere",), "no such directory"),
+        (("--corpus=texts", "--vocab=nowhere.txt"), "nowhere.txt"),
+        (("--corpus=texts", "--vocab=no_mask.txt"), "[MASK]"),
+        (("--corpus=texts", "--vocab=double.txt"), "line 7"),
+        (("--corpus=texts", "--vocab=texts"), "directory"),
+        (("--set=model.hidden_dim=10", "--set=model.num_heads=4"), "10"),
+        (("--set=training.lerning_rate=1e-4",), "did you mean 'learning_rate'"),
+        (("--set=learning_rate",), "section.key=value"),
+        (("--set=training.batch_size=5", "--logical_cpus=2"), "not divisible by the 2"),
+        (("--strategy=cuda",), "should be one of auto"),
+        (("--precision=fp16",), "should be one of float32"),
+        (("--resume=maybe",), "resume"),
+        (("--learning_rate=1",), "learning_rate"),
+        (("texts",), "unexpected argument 'texts'"),
+        (("--config=nowhere.yaml",), "nowhere.yaml"),
+    ],
+)
+def test_bad_requests_are_refused_in_one_line(workspace, arguments, expected):
+    (workspace / "empty.txt").write_text("\n \n\n")
+    (workspace / "picture.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    tokens = [*SPECIAL_TOKENS, "the", "the"]
+    (workspace / "double.txt").write_text("\n".join(tokens) + "\n")
+    (workspace / "no_mask.txt").write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\nthe\n")
+    assert expected in refusal_of("pretrain", *BASE, *arguments, cwd=workspace)
+
+
+def test_a_missing_gpu_is_refused(workspace):  # G04
+    line = refusal_of(
+        "pretrain", *BASE, "--corpus=texts", "--strategy=gpu", cwd=workspace
+    )
+    assert "sees no GPU" in line
+
+
+def test_a_table_larger_than_the_vocabulary_is_refused(workspace):  # A15
+    tokens = [*SPECIAL_TOKENS, *(f"w{number}" for number in range(995))]
+    (workspace / "thousand.txt").write_text("\n".join(tokens) + "\n")
+    arguments = (*BASE, "--corpus=texts", "--vocab=thousand.txt")
+    line = refusal_of(
+        "pretrain", *arguments, "--set=model.vocab_size=2000", cwd=workspace
+    )
+    assert "1000" in line
+    assert "2000" in line
+
+
+def test_records_that_do_not_fit_are_refused(workspace, finished):  # B27, B28, G07
+    data = "--data=run/records-16"
+    line = refusal_of("pretrain", *BASE, data, "--set=data.max_length=12", cwd=workspace)
+    assert "16" in line
+    assert "12" in line
+    tokens = [*SPECIAL_TOKENS, "other"]
+    (workspace / "other.txt").write_text("\n".join(tokens) + "\n")
+    line = refusal_of("pretrain", *BASE, data, "--vocab=other.txt", cwd=workspace)
+    assert "another vocabulary" in line
+    line = refusal_of(
+        "pretrain", *BASE, data, "--set=training.batch_size=100000", cwd=workspace
+    )
+    assert "100000" in line
+
+
+def test_a_damaged_shard_is_named(workspace, finished):  # B28
+    shutil.copytree(workspace / "run" / "records-16", workspace / "damaged")
+    shard = workspace / "damaged" / open_dataset(workspace / "damaged").shards[0].file
+    content = bytearray(shard.read_bytes())
+    content[100] ^= 1
+    shard.write_bytes(content)
+    line = refusal_of("pretrain", *BASE, "--data=damaged", cwd=workspace)
+    assert shard.name in line
+    shard.write_bytes(content[:-7])
+    line = refusal_of("pretrain", *BASE, "--data=damaged", cwd=workspace)
+    assert "cut short" in line
+
+
+def test_the_directory_of_another_run_is_refused(workspace, finished):  # G07
+    line = refusal_of(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts",
+        "--model_dir=run",
+        "--vocab=thousand.txt",
+        cwd=workspace,
+    )
+    assert "belongs to another run" in line
+
+
+def test_resuming_can_be_forbidden(workspace, finished):
+    line = refusal_of(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts",
+        "--model_dir=run",
+        "--resume=never",
+        cwd=workspace,
+    )
+    assert "holds checkpoints" in line
+
+
+def test_a_model_directory_that_is_a_file_is_refused(workspace):
+    (workspace / "occupied").write_text("")
+    line = refusal_of(
+        "pretrain",
+        "--config=micro.yaml",
+        "--corpus=texts",
+        "--model_dir=occupied",
+        cwd=workspace,
+    )
+    assert "cannot be written" in line

@@ -1,0 +1,31 @@
+import json
+import math
+
+from electra_tf.training.metrics_log import METRICS_FILE, MetricsLog, read_metrics
+
+
+def test_records_are_lines_of_json(tmp_path):
+    log = MetricsLog(tmp_path)
+    log.write(5, {"loss": 2.0})
+    log.write(10, {"loss": math.nan})
+    log.close()
+    lines = (tmp_path / METRICS_FILE).read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"step": 5, "loss": 2.0},
+        {"step": 10, "loss": None},
+    ]
+    assert list((tmp_path / "tensorboard").iterdir())
+
+
+def test_a_resumed_run_does_not_repeat_records(tmp_path):
+    log = MetricsLog(tmp_path)
+    for step in (5, 10, 15):
+        log.write(step, {"loss": 1.0})
+    log.close()
+    MetricsLog(tmp_path, first_step=10).close()
+    assert [record["step"] for record in read_metrics(tmp_path)] == [5, 10]
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path):
+    (tmp_path / METRICS_FILE).write_text('{"step": 5}\n{"step": 1')
+    assert read_metrics(tmp_path) == [{"step": 5}]
