@@ -26,6 +26,8 @@ setuptools.setup(
     package_data={"electra_tf.configs": ["*/*.yaml"]},
     install_requires=[
         "absl-py>=2.1",
+        # Versions of the environment, in `doctor`.
+        "packaging>=23",
         # The package that keras-nlp became; keras-nlp itself only re-exports it.
         "keras-nlp>=0.26",
         "keras-hub>=0.26",

@@ -23,9 +23,14 @@ def _file(tmp_path, change):
 
 
 def test_every_preset_loads_and_is_complete():
-    assert {"tiny", "small", "base", "large", "small_plus_plus", "base_plus_plus"} <= set(
-        preset_names()
-    )
+    assert {
+        "tiny",
+        "small",
+        "base",
+        "large",
+        "small_plus_plus",
+        "base_plus_plus",
+    } <= set(preset_names())
     assert {"large_400k", "large_1750k"} <= set(preset_names())
     for name in preset_names():
         load_config(name)
@@ -68,9 +73,9 @@ def test_presets_have_the_published_values(name, expected):
 
 
 def test_scientific_notation_needs_no_point():
-    assert load_config("tiny", ["training.learning_rate=2e-4"]).training.learning_rate == (
-        2e-4
-    )
+    assert load_config(
+        "tiny", ["training.learning_rate=2e-4"]
+    ).training.learning_rate == (2e-4)
 
 
 def test_unknown_setting_is_refused_with_the_nearest_name():

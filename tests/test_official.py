@@ -29,7 +29,10 @@ def _losses(model, variant):
     logits = head
     if variant == "electric":
         logits = noise_logits(
-            head, generated.cloze_logits, corrupted.token_ids, model.corruption.mask_rate
+            head,
+            generated.cloze_logits,
+            corrupted.token_ids,
+            model.corruption.mask_rate,
         )
     losses["discriminator"] = global_mean(
         binary_cross_entropy(logits, corrupted.labels, batch["padding_mask"])
@@ -96,7 +99,10 @@ def test_layers_are_the_official_ones(variant):
         states = encoder.hidden_states(
             tf.constant(token_ids), batch["segment_ids"], batch["padding_mask"]
         )
-        expected = [values[f"{name}/embedding_output"], *values[f"{name}/layer_outputs"]]
+        expected = [
+            values[f"{name}/embedding_output"],
+            *values[f"{name}/layer_outputs"],
+        ]
         assert len(states) == len(expected)
         for state, value in zip(states, expected, strict=True):
             np.testing.assert_allclose(state.numpy()[real], value[real], atol=1e-5)

@@ -35,7 +35,18 @@ def workspace(tmp_path_factory):
     """A directory with `texts/` (two files), and `micro.yaml`."""
     path = tmp_path_factory.mktemp("workspace")
     rng = random.Random(0)
-    words = "red green blue small large house tree river walks sings".split()
+    words = [
+        "red",
+        "green",
+        "blue",
+        "small",
+        "large",
+        "house",
+        "tree",
+        "river",
+        "walks",
+        "sings",
+    ]
     (path / "texts").mkdir()
     for name in ("one.txt", "two words.txt"):
         documents = [
@@ -93,7 +104,9 @@ def test_a_run_leaves_everything_to_repeat_it(workspace, finished):
     assert all(record["loss"] > 0 for record in records)
     assert records[-1]["tokens"] == pytest.approx(summary["tokens"])
     saved = yaml.safe_load((run / "config.yaml").read_text())
-    assert saved["model"]["vocabulary_size"] == len((run / "vocab.txt").open().readlines())
+    assert saved["model"]["vocabulary_size"] == len(
+        (run / "vocab.txt").open().readlines()
+    )
 
 
 def test_a_person_sees_progress_and_a_summary(finished):
@@ -259,7 +272,9 @@ def test_a_table_larger_than_the_vocabulary_is_refused(workspace):  # A15
 
 def test_records_that_do_not_fit_are_refused(workspace, finished):  # B27, B28, G07
     data = "--data=run/records-16"
-    line = refusal_of("pretrain", *BASE, data, "--set=data.max_length=12", cwd=workspace)
+    line = refusal_of(
+        "pretrain", *BASE, data, "--set=data.max_length=12", cwd=workspace
+    )
     assert "16" in line
     assert "12" in line
     tokens = [*SPECIAL_TOKENS, "other"]

@@ -19,9 +19,7 @@ def _pretrainer(**generator):
 def test_tied_embeddings_are_one_block():
     tied, own = _pretrainer(), _pretrainer(tying="none")
     assert tied.generator.encoder.embeddings is tied.discriminator.encoder.embeddings
-    assert (
-        own.generator.encoder.embeddings is not own.discriminator.encoder.embeddings
-    )
+    assert own.generator.encoder.embeddings is not own.discriminator.encoder.embeddings
     assert len(own.trainable_variables) > len(tied.trainable_variables)
 
 

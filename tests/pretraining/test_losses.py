@@ -21,9 +21,7 @@ def test_binary_cross_entropy_counts_real_tokens_only():
     term = binary_cross_entropy(
         logits, tf.constant([[1, 0, 0]]), tf.constant([[1, 1, 0]])
     )
-    np.testing.assert_allclose(
-        term.total, np.log(2) + np.log(1 + np.exp(2)), rtol=1e-6
-    )
+    np.testing.assert_allclose(term.total, np.log(2) + np.log(1 + np.exp(2)), rtol=1e-6)
     assert float(term.count) == 2.0
 
 
