@@ -23,7 +23,10 @@ setuptools.setup(
     # The top-level folder is what people edit and read; in an installed wheel it is
     # found beside the modules that load it.
     package_dir={"electra_tf.configs": "configs"},
-    package_data={"electra_tf.configs": ["*/*.yaml"]},
+    package_data={
+        "electra_tf.configs": ["*/*.yaml"],
+        "electra_tf.training": ["report.html.jinja"],
+    },
     install_requires=[
         "absl-py>=2.1",
         # Versions of the environment, in `doctor`.
