@@ -42,15 +42,16 @@ def base_rate_entropy(replaced_share: float) -> float:
 def plateau_tokens(config: PretrainConfig) -> float:
     """Tokens until which a discriminator on its plateau is no cause for concern.
 
-    Measured for models of 2 layers of 128 at 1e-3; larger models at lower rates are
-    given proportionally more. An order of magnitude, not a prediction.
+    Measured for 2 layers of 128 at 7e-4 (docs/pretraining.md), where the discriminator
+    starts after 1 to 2 million tokens; wider models and lower rates are given
+    proportionally more. An order of magnitude, not a prediction.
     """
     width = max(config.model.hidden_dim / 128, 1.0)
-    rate = max(1e-3 / config.training.learning_rate, 1.0)
+    rate = max(7e-4 / config.training.learning_rate, 1.0)
     return _TINY_PLATEAU_TOKENS * width * rate
 
 
-_TINY_PLATEAU_TOKENS = 6e6
+_TINY_PLATEAU_TOKENS = 4e6
 
 
 class HealthMonitor:
