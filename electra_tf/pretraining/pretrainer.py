@@ -75,6 +75,12 @@ class ElectraPretrainer(keras.Model):
         """Running means since the last `reset_metrics`."""
         return list(self._running_means.values())
 
+    def compile(self, *args, **kwargs):
+        """As `keras.Model.compile`, and creates the slots of the optimizer at once."""
+        super().compile(*args, **kwargs)
+        # Created while the step is traced, they would take seconds of conditionals.
+        self.optimizer.build(self.trainable_variables)
+
     def call(self, inputs, training=False):
         """Discriminator logits of the text as it is, or hidden states without one."""
         del training

@@ -26,7 +26,6 @@ class Checkpoints:
 
     def __init__(self, directory: pathlib.Path, pretrainer, keep: int):
         optimizer = pretrainer.optimizer
-        optimizer.build(pretrainer.trainable_variables)
         self._optimizer = optimizer
         self._checkpoint = tf.train.Checkpoint(
             model=_by_path(pretrainer.trainable_variables),
