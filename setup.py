@@ -62,6 +62,6 @@ setuptools.setup(
         "test": ["pytest>=8", "hypothesis>=6.100", "ruff>=0.12", "import-linter>=2.1"],
         "dev": ["pytest>=8", "hypothesis>=6.100", "ruff>=0.12", "import-linter>=2.1"],
         "beam": ["apache-beam>=2.60"],
-        "bench": ["torch>=2.4", "transformers>=4.45"],
+        "bench": ["torch>=2.4", "transformers>=5"],
     },
 )

@@ -4,6 +4,7 @@ Status 0 is success, 1 a failure of the work itself, 2 a request that was wrong.
 Nothing heavy is imported here: `--help` has to answer in under a second.
 """
 
+import logging as python_logging
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -36,14 +37,18 @@ SET = flags.DEFINE_multi_string(
 flags.disclaim_key_flags()
 
 
-def run(main: Callable[[], int | None], *shared_flags) -> None:
+def run(
+    main: Callable[..., int | None], *shared_flags, names: Sequence[str] = ()
+) -> None:
     """Runs a command: parses flags strictly, then calls `main()`.
 
     Args:
-        main: called without arguments once the flags are parsed; what it returns is
-            the exit status (`None` is 0).
+        main: called once the flags are parsed; what it returns is the exit status
+            (`None` is 0).
         *shared_flags: flag holders defined in another module (`cli` itself) that
             `--help` of this command has to list.
+        names: what the one argument of a command like `benchmark NAME` may be; `main`
+            is called with it. Without names there are no arguments but flags.
     """
     for holder in shared_flags:
         flags.declare_key_flag(holder.name)
@@ -51,10 +56,13 @@ def run(main: Callable[[], int | None], *shared_flags) -> None:
     # the lines that matter.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
-    app.run(lambda _: _guarded(main), flags_parser=_parse_flags)
+    app.run(
+        lambda arguments: _guarded(lambda: main(*arguments[1:])),
+        flags_parser=lambda arguments: _parse_flags(arguments, names),
+    )
 
 
-def _parse_flags(arguments: Sequence[str]) -> list[str]:
+def _parse_flags(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
     program = _program_name()
     try:
         rest = flags.FLAGS(arguments)
@@ -62,10 +70,15 @@ def _parse_flags(arguments: Sequence[str]) -> list[str]:
         _fail(f"{' '.join(str(error).split())} (see '{program} --help')", EXIT_USAGE)
     if flags.FLAGS.help or flags.FLAGS.helpshort or flags.FLAGS.helpfull:
         return rest  # absl prints the help and exits
-    if len(rest) > 1:
+    if names and (len(rest) < 2 or rest[1] not in names):
+        given = f"not {rest[1]!r}" if len(rest) > 1 else "nothing was given"
+        _fail(f"name one of {', '.join(names)}; {given}", EXIT_USAGE)
+    expected = 2 if names else 1
+    if len(rest) > expected:
         _fail(
-            f"unexpected argument {rest[1]!r}; every option is written --name=value "
-            f"(quote values that contain spaces or '*'; see '{program} --help')",
+            f"unexpected argument {rest[expected]!r}; every option is written "
+            f"--name=value (quote values that contain spaces or '*'; see "
+            f"'{program} --help')",
             EXIT_USAGE,
         )
     return rest
@@ -74,6 +87,9 @@ def _parse_flags(arguments: Sequence[str]) -> list[str]:
 def _guarded(main: Callable[[], int | None]) -> None:
     logging.use_absl_handler()
     logging.set_verbosity(logging.INFO)
+    # absl opens the root logger too, and libraries tell things there for their authors.
+    logging.get_absl_logger().setLevel("INFO")
+    python_logging.getLogger().setLevel("WARNING")
     logging.get_absl_handler().setFormatter(None)
     try:
         status = main()

@@ -8,7 +8,14 @@ import pytest
 import electra_tf
 from tests.conftest import ROOT
 
-COMMANDS = ("pretrain", "evaluate", "build_vocab", "build_dataset", "doctor")
+COMMANDS = (
+    "pretrain",
+    "evaluate",
+    "build_vocab",
+    "build_dataset",
+    "benchmark",
+    "doctor",
+)
 
 
 def test_imports_point_downwards_only():

@@ -13,14 +13,14 @@ _ROWS = (
     (
         "generator_accuracy",
         "unigram_accuracy",
-        "generator: masked tokens guessed right",
-        "always the commonest token",
+        "generator: masked tokens right",
+        "the commonest token",
     ),
     (
         "discriminator_accuracy",
         "majority_accuracy",
-        "discriminator: tokens judged right",
-        "calling every token original",
+        "discriminator: tokens right",
+        "all called original",
     ),
 )
 
@@ -34,7 +34,7 @@ def rows(measures: dict[str, float]) -> list[tuple[str, str, str]]:
     ]
     if measures.get("discriminator_auc") is not None:
         auc = f"{measures['discriminator_auc']:.3f}"
-        title = "discriminator: AUC over ordinary tokens"
+        title = "discriminator: AUC, ordinary tokens"
         found.append((title, auc, "0.500  guessing"))
     loss = f"{measures['generator_loss']:.3f}"
     perplexity = f"perplexity {measures['generator_perplexity']:,.1f}"
