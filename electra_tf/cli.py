@@ -91,6 +91,7 @@ def _guarded(main: Callable[[], int | None]) -> None:
     logging.get_absl_logger().setLevel("INFO")
     python_logging.getLogger().setLevel("WARNING")
     logging.get_absl_handler().setFormatter(None)
+    logging.get_absl_handler().addFilter(_is_for_users)
     try:
         status = main()
     except UserError as error:
@@ -100,6 +101,12 @@ def _guarded(main: Callable[[], int | None]) -> None:
     except KeyboardInterrupt:
         _fail("interrupted", EXIT_FAILURE)
     sys.exit(status or 0)
+
+
+def _is_for_users(record: python_logging.LogRecord) -> bool:
+    # TensorFlow writes to absl's logger too, for example how long it took to save.
+    is_ours = os.path.dirname(__file__) in record.pathname
+    return is_ours or record.levelno >= python_logging.WARNING
 
 
 def _fail(message: str, status: int) -> None:
