@@ -2,7 +2,6 @@
 
 import dataclasses
 import pathlib
-import resource
 import time
 
 from absl import logging
@@ -10,6 +9,7 @@ from absl import logging
 from electra_tf.config import PretrainConfig, load_config
 from electra_tf.errors import ConfigError
 from electra_tf.runtime.interruption import stop_on_signals
+from electra_tf.runtime.memory import peak_memory_bytes
 from electra_tf.runtime.precision import dtype_policy
 from electra_tf.runtime.progress import format_seconds
 from electra_tf.runtime.strategies import Devices, check_batch_size, make_devices
@@ -207,7 +207,7 @@ def _finish(config, directory, devices, data, pretrainer, progress, began):
             "seconds": seconds,
             "tokens_per_second": rate,
             "parameters": pretrainer.count_params(),
-            "peak_memory_bytes": _peak_memory_bytes(),
+            "peak_memory_bytes": peak_memory_bytes(),
             "heldout": heldout.measures,
             "heldout_by_frequency": heldout.bands,
         },
@@ -237,15 +237,10 @@ def _say_where(path: pathlib.Path, seconds: float) -> None:
     logging.info(
         "done in %s (peak memory %.1f GB): %s",
         format_seconds(seconds),
-        _peak_memory_bytes() / 1e9,
+        peak_memory_bytes() / 1e9,
         ", ".join(
             str(path / name)
             for name in ("report.html", SUMMARY_FILE, "discriminator", "generator")
             if (path / name).exists()
         ),
     )
-
-
-def _peak_memory_bytes() -> int:
-    # Linux counts kibibytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -104,13 +104,14 @@ def test_names_that_are_not_utf8_are_written_escaped(build, tmp_path):
 
 
 _MEASURE_MEMORY = """
-import resource, sys
+import sys
 from pathlib import Path
 from electra_tf.data.building import build_dataset
+from electra_tf.runtime.memory import peak_memory_bytes
 from electra_tf.tokenization.vocabulary import Vocabulary
 build_dataset(files=[Path(sys.argv[1])], vocabulary=Vocabulary.load(sys.argv[2]),
               output_dir=sys.argv[3], max_length=128, num_workers=1)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+print(peak_memory_bytes() / 1e6)
 """
 
 
