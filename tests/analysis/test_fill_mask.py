@@ -52,7 +52,7 @@ def test_a_text_without_a_mask_is_refused(fill):
 
 
 def test_a_text_longer_than_the_positions_is_refused(fill):
-    with pytest.raises(UserError, match="17 tokens with .* takes 16"):
+    with pytest.raises(UserError, match=r"17 tokens with .* takes 16"):
         fill(" ".join(["[MASK]"] * 15))
 
 
