@@ -20,12 +20,15 @@ WITH_DISCRIMINATOR = [v for v in official.VARIANTS if v != "bert_mlm"]
 def _losses(model, variant):
     """Both losses on the stored masks and samples, and the logits behind them."""
     batch, masked = official.batch(variant), official.masked(variant)
-    generated = parts.generate(model.generator, batch, masked, model.corruption, None)
+    inference = {"draws": None, "training": False}
+    generated = parts.generate(
+        model.generator, batch, masked, model.corruption, **inference
+    )
     losses = {"generator": global_mean(generated.loss)}
     if model.discriminator is None:
         return losses, generated, None
     corrupted = official.corrupted(variant)
-    head = parts.discriminate(model.discriminator, batch, corrupted, None)
+    head = parts.discriminate(model.discriminator, batch, corrupted, **inference)
     logits = head
     if variant == "electric":
         logits = noise_logits(

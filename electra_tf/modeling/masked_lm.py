@@ -5,7 +5,7 @@ import keras_hub
 
 from electra_tf.modeling.backbone import ElectraBackbone, token_inputs
 from electra_tf.modeling.heads import MaskedLanguageModelHead
-from electra_tf.modeling.presets import require_task
+from electra_tf.modeling.presets import TrainedHead
 from electra_tf.modeling.towers import gather_positions
 
 
@@ -34,7 +34,7 @@ class _MaskedLogits(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable(package="electra_tf")
-class ElectraMaskedLM(keras_hub.models.MaskedLM):
+class ElectraMaskedLM(TrainedHead, keras_hub.models.MaskedLM):
     """ELECTRA's generator: predicts the tokens at `mask_positions`.
 
     Inputs are those of the backbone and `mask_positions` int32 `[B, N]`; the output is
@@ -73,10 +73,3 @@ class ElectraMaskedLM(keras_hub.models.MaskedLM):
         self.backbone = backbone
         self.preprocessor = preprocessor
         self.head = head
-
-    @classmethod
-    def from_preset(cls, preset, load_weights=True, **kwargs):
-        """Loads encoder and head; `DataError` if the preset has no such head."""
-        if load_weights:
-            require_task(cls, preset)
-        return super().from_preset(preset, load_weights=load_weights, **kwargs)

@@ -13,17 +13,28 @@ from electra_tf.tokenization.tokenizer import ElectraTokenizer
 ElectraTokenizer.backbone_cls = ElectraBackbone
 
 
-def require_task(cls: type, preset) -> None:
-    """Refuses a local preset directory that does not hold a head of class `cls`.
+class TrainedHead:
+    """A task whose head is a part of the preset: put before KerasHub's class.
 
-    KerasHub would put a head of random values on the encoder without a word.
-
-    Raises:
-        DataError: names what the directory holds.
+    KerasHub would put a head of random values on an encoder without a word.
     """
-    directory = pathlib.Path(str(preset))
-    if not directory.is_dir():
-        return
+
+    advice = ""
+
+    @classmethod
+    def from_preset(cls, preset, load_weights=True, **kwargs):
+        """Loads encoder and head.
+
+        Raises:
+            DataError: the directory has no head of this class; names what it holds.
+        """
+        directory = pathlib.Path(str(preset))
+        if load_weights and directory.is_dir():
+            _require_task(cls, directory)
+        return super().from_preset(preset, load_weights=load_weights, **kwargs)
+
+
+def _require_task(cls, directory):
     task_file = directory / "task.json"
     found = "an encoder without a head"
     if task_file.is_file():

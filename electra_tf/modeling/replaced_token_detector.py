@@ -5,11 +5,11 @@ import keras_hub
 
 from electra_tf.modeling.backbone import ElectraBackbone, token_inputs
 from electra_tf.modeling.heads import ReplacedTokenHead
-from electra_tf.modeling.presets import require_task
+from electra_tf.modeling.presets import TrainedHead
 
 
 @keras.saving.register_keras_serializable(package="electra_tf")
-class ElectraReplacedTokenDetector(keras_hub.models.Task):
+class ElectraReplacedTokenDetector(TrainedHead, keras_hub.models.Task):
     """ELECTRA's discriminator with the head that it was pre-trained with.
 
     Inputs are those of the backbone; the output is float32 `[B, T]` logits, positive
@@ -36,10 +36,3 @@ class ElectraReplacedTokenDetector(keras_hub.models.Task):
         self.backbone = backbone
         self.preprocessor = preprocessor
         self.head = head
-
-    @classmethod
-    def from_preset(cls, preset, load_weights=True, **kwargs):
-        """Loads encoder and head; `DataError` if the preset has no such head."""
-        if load_weights:
-            require_task(cls, preset)
-        return super().from_preset(preset, load_weights=load_weights, **kwargs)

@@ -4,8 +4,6 @@ import math
 
 import tensorflow as tf
 
-from electra_tf.pretraining.losses import binary_cross_entropy
-from electra_tf.pretraining.metrics import detection_metrics, prediction_metrics
 from electra_tf.pretraining.objectives import parts
 from electra_tf.pretraining.objectives.contract import Outcome
 
@@ -26,37 +24,17 @@ def electric(towers, batch, draws, corruption, training) -> Outcome:
     """
     masked = parts.mask(batch, draws, corruption)
     generated = parts.generate(
-        towers.generator,
-        batch,
-        masked,
-        corruption,
-        parts.generator_dropout(draws, training),
+        towers.generator, batch, masked, corruption, draws, training
     )
     corrupted = parts.fill_in(batch, masked, generated.logits, draws, corruption)
     energies = parts.discriminate(
-        towers.discriminator,
-        batch,
-        corrupted,
-        parts.discriminator_dropout(draws, training),
+        towers.discriminator, batch, corrupted, draws, training
     )
     logits = noise_logits(
         energies, generated.cloze_logits, corrupted.token_ids, corruption.mask_rate
     )
-    return Outcome(
-        losses={
-            "generator": generated.loss,
-            "discriminator": binary_cross_entropy(
-                logits, corrupted.resampled, batch["padding_mask"]
-            ),
-        },
-        metrics={
-            **prediction_metrics(generated.logits, masked),
-            **detection_metrics(logits, corrupted.resampled, batch["padding_mask"]),
-        },
-        masked=masked,
-        generator_logits=generated.logits,
-        corrupted=corrupted,
-        discriminator_logits=logits,
+    return parts.joint_outcome(
+        batch, masked, generated, corrupted, logits, corrupted.resampled
     )
 
 

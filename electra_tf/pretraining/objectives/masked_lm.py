@@ -15,11 +15,7 @@ def masked_lm(towers, batch, draws, corruption, training) -> Outcome:
     """
     masked = parts.mask(batch, draws, corruption)
     generated = parts.generate(
-        towers.generator,
-        batch,
-        masked,
-        corruption,
-        parts.generator_dropout(draws, training),
+        towers.generator, batch, masked, corruption, draws, training
     )
     return Outcome(
         losses={"generator": generated.loss},

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from electra_tf.modeling.towers import TwoTowerGenerator
-from electra_tf.pretraining.losses import LossTerm, cross_entropy
+from electra_tf.pretraining.losses import LossTerm, binary_cross_entropy, cross_entropy
 from electra_tf.pretraining.masking import Masked, candidate_mask, mask_tokens
-from electra_tf.pretraining.objectives.contract import Corruption
+from electra_tf.pretraining.metrics import detection_metrics, prediction_metrics
+from electra_tf.pretraining.objectives.contract import Corruption, Outcome
 from electra_tf.pretraining.sampling import Corrupted, corrupt, sample_tokens
 from electra_tf.runtime.random import (
     FIRST_DISCRIMINATOR_DROPOUT,
@@ -53,14 +54,16 @@ def generate(
     batch: Batch,
     masked: Masked,
     corruption: Corruption,
-    draws: DropoutDraws | None,
+    draws: Draws,
+    training: bool,
 ) -> Generated:
     """Runs any kind of generator.
 
     A two-tower generator reads the text itself, the others read it masked.
     """
+    dropout = DropoutDraws(draws, FIRST_GENERATOR_DROPOUT) if training else None
     if isinstance(generator, TwoTowerGenerator):
-        cloze = generator(*_inputs(batch, batch["token_ids"]), draws=draws)
+        cloze = generator(*_inputs(batch, batch["token_ids"]), draws=dropout)
         ordinary = tf.cast(candidate_mask(batch, corruption.special), tf.float32)
         return Generated(
             logits=tf.gather(cloze, masked.mask_positions, batch_dims=1),
@@ -68,7 +71,7 @@ def generate(
             cloze_logits=cloze,
         )
     logits = generator(
-        *_inputs(batch, masked.token_ids), masked.mask_positions, draws=draws
+        *_inputs(batch, masked.token_ids), masked.mask_positions, draws=dropout
     )
     return Generated(
         logits=logits,
@@ -95,20 +98,46 @@ def fill_in(
 
 
 def discriminate(
-    discriminator, batch: Batch, corrupted: Corrupted, draws: DropoutDraws | None
+    discriminator, batch: Batch, corrupted: Corrupted, draws: Draws, training: bool
 ) -> tf.Tensor:
     """Logits float32 `[B, T]` of the corrupted text."""
-    return discriminator(*_inputs(batch, corrupted.token_ids), draws=draws)
+    dropout = DropoutDraws(draws, FIRST_DISCRIMINATOR_DROPOUT) if training else None
+    return discriminator(*_inputs(batch, corrupted.token_ids), draws=dropout)
 
 
-def generator_dropout(draws: Draws, training: bool) -> DropoutDraws | None:
-    """Dropout numbers of the generator; None at inference."""
-    return DropoutDraws(draws, FIRST_GENERATOR_DROPOUT) if training else None
+def joint_outcome(
+    batch: Batch,
+    masked: Masked,
+    generated: Generated,
+    corrupted: Corrupted,
+    logits: tf.Tensor,
+    labels: tf.Tensor,
+) -> Outcome:
+    """Both losses and their measures.
 
-
-def discriminator_dropout(draws: Draws, training: bool) -> DropoutDraws | None:
-    """Dropout numbers of the discriminator; None at inference."""
-    return DropoutDraws(draws, FIRST_DISCRIMINATOR_DROPOUT) if training else None
+    Args:
+        batch: the text.
+        masked: what was selected in it.
+        generated: what the generator says.
+        corrupted: what the discriminator read.
+        logits: float32 `[B, T]`, what the discriminator says.
+        labels: int32 `[B, T]`, what is right.
+    """
+    real = batch["padding_mask"]
+    return Outcome(
+        losses={
+            "generator": generated.loss,
+            "discriminator": binary_cross_entropy(logits, labels, real),
+        },
+        metrics={
+            **prediction_metrics(generated.logits, masked),
+            **detection_metrics(logits, labels, real),
+        },
+        masked=masked,
+        generator_logits=generated.logits,
+        corrupted=corrupted,
+        discriminator_logits=logits,
+    )
 
 
 def _inputs(batch: Batch, token_ids: tf.Tensor) -> tuple[tf.Tensor, ...]:

@@ -1,7 +1,5 @@
 """ELECTRA: a small generator fills in masked tokens, the discriminator finds them."""
 
-from electra_tf.pretraining.losses import binary_cross_entropy
-from electra_tf.pretraining.metrics import detection_metrics, prediction_metrics
 from electra_tf.pretraining.objectives import parts
 from electra_tf.pretraining.objectives.contract import Outcome
 
@@ -24,32 +22,12 @@ def replaced_token_detection(towers, batch, draws, corruption, training) -> Outc
     """
     masked = parts.mask(batch, draws, corruption)
     generated = parts.generate(
-        towers.generator,
-        batch,
-        masked,
-        corruption,
-        parts.generator_dropout(draws, training),
+        towers.generator, batch, masked, corruption, draws, training
     )
     corrupted = parts.fill_in(batch, masked, generated.logits, draws, corruption)
     replaced = parts.discriminate(
-        towers.discriminator,
-        batch,
-        corrupted,
-        parts.discriminator_dropout(draws, training),
+        towers.discriminator, batch, corrupted, draws, training
     )
-    return Outcome(
-        losses={
-            "generator": generated.loss,
-            "discriminator": binary_cross_entropy(
-                replaced, corrupted.labels, batch["padding_mask"]
-            ),
-        },
-        metrics={
-            **prediction_metrics(generated.logits, masked),
-            **detection_metrics(replaced, corrupted.labels, batch["padding_mask"]),
-        },
-        masked=masked,
-        generator_logits=generated.logits,
-        corrupted=corrupted,
-        discriminator_logits=replaced,
+    return parts.joint_outcome(
+        batch, masked, generated, corrupted, replaced, corrupted.labels
     )
