@@ -27,6 +27,9 @@ _JSON = flags.DEFINE_string("json", None, "File to write the numbers to.")
 
 def main(name: str) -> None:
     """Runs the command."""
+    from electra_tf.runtime.tensorflow_start import import_tensorflow
+
+    import_tensorflow()
     from electra_tf.benchmarks.table import print_result
     from electra_tf.tokenization.vocabulary import write_atomically
 

@@ -52,8 +52,7 @@ def run(
     """
     for holder in shared_flags:
         flags.declare_key_flag(holder.name)
-    # Both are read when TensorFlow is first imported. Its start-up chatter would bury
-    # the lines that matter.
+    # Both are read when TensorFlow is first imported.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     app.run(

@@ -26,8 +26,9 @@ def main() -> int:
     if problems:
         return cli.EXIT_FAILURE
 
-    import tensorflow as tf
+    from electra_tf.runtime.tensorflow_start import import_tensorflow
 
+    tf = import_tensorflow()
     names = [device.name for device in tf.config.list_physical_devices()]
     sys.stdout.write(f"devices: {', '.join(names)}\nall is well\n")
     return 0

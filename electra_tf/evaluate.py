@@ -46,6 +46,9 @@ def main() -> None:
     if _MASK_RATE.value in (0.0, 1.0):
         raise ConfigError("--mask_rate must be above 0 and below 1")
 
+    from electra_tf.runtime.tensorflow_start import import_tensorflow
+
+    import_tensorflow()
     from electra_tf.analysis.heldout import find_towers, measure_towers
     from electra_tf.pretraining.heldout_summary import print_summary
     from electra_tf.tokenization.vocabulary import write_atomically

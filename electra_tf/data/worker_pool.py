@@ -8,6 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from electra_tf.data.shard_jobs import ShardJob, ShardResult, ShardSettings
 from electra_tf.errors import WorkError
+from electra_tf.runtime.tensorflow_start import import_tensorflow
 
 _POLL_SECONDS = 0.5
 
@@ -37,7 +38,8 @@ def run_jobs(
     """
     if num_workers > 1:
         return _run_in_pool(jobs, settings, num_workers, on_progress)
-    # Imports TensorFlow, which a dataset that is there already does not need.
+    # A dataset that is there already does not need it.
+    import_tensorflow()
     from electra_tf.data.shard_building import ShardBuilder
 
     done = 0
@@ -83,8 +85,7 @@ _builders = []
 
 
 def _start_worker(settings, counter):
-    import tensorflow as tf
-
+    tf = import_tensorflow()
     from electra_tf.data.shard_building import ShardBuilder
 
     # One core each; TensorFlow would otherwise start threads for all of them.

@@ -6,6 +6,7 @@ import os
 from absl import logging
 
 from electra_tf.errors import ConfigError, UserError
+from electra_tf.runtime.tensorflow_start import import_tensorflow
 
 STRATEGIES = ("auto", "cpu", "gpu", "mirrored", "multiworker", "tpu")
 
@@ -68,8 +69,7 @@ def make_devices(name: str = "auto", *, logical_cpus: int = 1) -> Devices:
         raise ConfigError(
             f"--strategy={name}: should be one of {', '.join(STRATEGIES)}"
         )
-    import tensorflow as tf
-
+    tf = import_tensorflow()
     if logical_cpus > 1:
         if name not in ("auto", "cpu", "mirrored"):
             raise ConfigError(f"--logical_cpus does not go with --strategy={name}")

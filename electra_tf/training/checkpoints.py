@@ -1,6 +1,7 @@
 """Exact checkpoints of a run: every weight, every slot, the step."""
 
 import pathlib
+import re
 import shutil
 
 import tensorflow as tf
@@ -50,11 +51,10 @@ class Checkpoints:
         except (tf.errors.OpError, OSError) as error:
             self._remove_fragments(step)
             last = pathlib.Path(previous).name if previous else "none"
-            reason = str(getattr(error, "message", error)).split("\n")[0]
             raise WorkError(
                 f"the checkpoint of step {step} could not be written to "
-                f"{self._directory} ({reason}); the last good one is: {last}. Make room "
-                "and run the same command to go on from there"
+                f"{self._directory} ({_reason(error)}); the last good one is: "
+                f"{last}. Make room and run the same command to go on from there"
             ) from error
 
     def restore_latest(self) -> int:
@@ -72,8 +72,7 @@ class Checkpoints:
                 self._checkpoint.restore(path).assert_consumed()
             # TensorFlow's reader raises an IndexError where a file ends too soon.
             except (tf.errors.OpError, OSError, IndexError) as error:
-                reason = str(getattr(error, "message", error)).split("\n")[0]
-                logging.warning("checkpoint %s cannot be read (%s)", path, reason)
+                logging.warning("%s cannot be read (%s)", path, _reason(error))
             except (AssertionError, ValueError) as error:
                 raise DataError(
                     f"{path} is a checkpoint of another model: "
@@ -100,6 +99,12 @@ class Checkpoints:
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    """What the system said, without the names of TensorFlow's operations."""
+    text = str(getattr(error, "message", error)).split("\n")[0]
+    return re.sub(r"\{\{.*?\}\} ?| ?\[Op:\w+\]", "", text).split("; ")[-1]
 
 
 def _by_path(variables) -> dict[str, tf.Variable]:
