@@ -31,7 +31,7 @@ def main(name: str) -> None:
 
     import_tensorflow()
     from electra_tf.benchmarks.table import print_result
-    from electra_tf.tokenization.vocabulary import write_atomically
+    from electra_tf.runtime.files import write_atomically
 
     result = _BENCHMARKS[name]()
     print_result(result)

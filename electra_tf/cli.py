@@ -17,10 +17,14 @@ EXIT_FAILURE = 1
 EXIT_USAGE = 2
 
 SEED = flags.DEFINE_integer(
-    "seed", None, "Decides every random number; by default the configuration's."
+    "seed",
+    None,
+    "Decides every random number; by default the configuration's.",
+    lower_bound=0,
+    upper_bound=2**32 - 1,
 )
 STRATEGY = flags.DEFINE_string(
-    "strategy", "auto", "Devices: auto, cpu, gpu, mirrored, multiworker or tpu."
+    "strategy", "auto", "Devices: auto, cpu, gpu, mirrored or tpu."
 )
 PRECISION = flags.DEFINE_string(
     "precision", "float32", "Number format: float32, bfloat16 or float16."
@@ -57,11 +61,11 @@ def run(
     os.environ.setdefault("KERAS_BACKEND", "tensorflow")
     app.run(
         lambda arguments: _guarded(lambda: main(*arguments[1:])),
-        flags_parser=lambda arguments: _parse_flags(arguments, names),
+        flags_parser=lambda arguments: _parse_flags(arguments, shared_flags, names),
     )
 
 
-def _parse_flags(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
+def _parse_flags(arguments, shared_flags, names) -> list[str]:
     program = _program_name()
     try:
         rest = flags.FLAGS(arguments)
@@ -69,6 +73,13 @@ def _parse_flags(arguments: Sequence[str], names: Sequence[str]) -> list[str]:
         _fail(f"{' '.join(str(error).split())} (see '{program} --help')", EXIT_USAGE)
     if flags.FLAGS.help or flags.FLAGS.helpshort or flags.FLAGS.helpfull:
         return rest  # absl prints the help and exits
+    taken = {holder.name for holder in shared_flags}
+    for holder in (SEED, STRATEGY, PRECISION, LOGICAL_CPUS, SET):
+        if holder.present and holder.name not in taken:
+            _fail(
+                f"--{holder.name} means nothing here (see '{program} --help')",
+                EXIT_USAGE,
+            )
     if names and (len(rest) < 2 or rest[1] not in names):
         given = f"not {rest[1]!r}" if len(rest) > 1 else "nothing was given"
         _fail(f"name one of {', '.join(names)}; {given}", EXIT_USAGE)

@@ -47,7 +47,9 @@ _OFFICIAL = {("objective", "mask_with_replacement"): True}
 class Section(pydantic.BaseModel):
     """Base of all sections: no unknown keys, no silent conversions, no changes."""
 
-    model_config = pydantic.ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = pydantic.ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
+    )
 
 
 class ModelConfig(Section):
@@ -222,11 +224,6 @@ class PretrainConfig(Section):
                 f"data.max_length={length} exceeds model.max_sequence_length={positions}; "
                 "shorten the examples or give the model more positions"
             )
-        if int((self.objective.mask_rate + 0.005) * length) < 1:
-            yield (
-                f"objective.mask_rate={self.objective.mask_rate} of data.max_length="
-                f"{length} tokens masks nothing; raise it"
-            )
 
     def with_vocabulary_size(self, size: int) -> "PretrainConfig":
         """The same with a word table for `size` tokens."""
@@ -240,9 +237,13 @@ class PretrainConfig(Section):
 
 def preset_names() -> list[str]:
     """Names that `--config` understands, from the smallest to the largest model."""
-    order = ("tiny", "small", "base", "large")
-    names = [path.stem for path in _preset_directory().glob("*.yaml")]
-    return sorted(names, key=lambda name: (order.index(name.split("_")[0]), name))
+    sizes = ("tiny", "small", "base", "large")
+
+    def key(name):
+        size = name.split("_")[0]
+        return (sizes.index(size) if size in sizes else len(sizes), name)
+
+    return sorted((p.stem for p in _preset_directory().glob("*.yaml")), key=key)
 
 
 def load_config(
@@ -268,11 +269,13 @@ def load_config(
     path = _find(source)
     values, origins = read_yaml(path)
     assignments = [parse_override(text) for text in overrides]
-    compat = dict(assignments).get(("compat",), values.get("compat"))
-    if compat == "official":
+    asked = dict(assignments).get(("compat",))
+    if "official" in (asked, values.get("compat")):
         for field, value in _OFFICIAL.items():
-            _assign(values, field, value)
-            origins.set(field, "compat=official")
+            # A file that says both means both: a resolved configuration does.
+            if asked or not origins.knows(field):
+                _assign(values, field, value)
+                origins.set(field, "compat=official")
     for field, value in assignments:
         _assign(values, field, value)
         origins.set(field, f"--set {'.'.join(field)}={value}")
@@ -314,10 +317,27 @@ def _find(source: str) -> pathlib.Path:
     )
 
 
-def _did_you_mean(name: str, names: Sequence[str]) -> str:
+def _did_you_mean(
+    name: str, names: Sequence[str], section: type[Section] | None = None
+) -> str:
     foreign = _FOREIGN_NAMES.get(name)
-    near = [foreign] if foreign in names else difflib.get_close_matches(name, names, 1)
+    if foreign in names:
+        near = [foreign]
+    else:
+        elsewhere = section and section is PretrainConfig and _homes(name)
+        near = elsewhere or difflib.get_close_matches(name, names, 1)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _homes(name: str) -> list[str]:
+    """Settings of this name, or of its name here, as "section.key"."""
+    return [
+        f"{section}.{key}"
+        for section, field in PretrainConfig.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+        for key in field.annotation.model_fields
+        if key in (name, _FOREIGN_NAMES.get(name))
+    ]
 
 
 def _assign(values: dict[str, Any], field: tuple[str, ...], value: Any) -> None:
@@ -354,13 +374,13 @@ def _correct_unknown(values, section, prefix, origins):
     for key in list(values):
         path = (*prefix, str(key))
         if key not in fields:
-            hint = _did_you_mean(str(key), list(fields)) or (
+            hint = _did_you_mean(str(key), list(fields), section) or (
                 f"; known: {', '.join(fields)}"
             )
             yield f"{origins.of(path)}: unknown key '{'.'.join(path)}'{hint}"
             value = values.pop(key)
-            if "did you mean" in hint:
-                nearest = hint.split("'")[1]
+            nearest = hint.split("'")[1] if "did you mean" in hint else key
+            if nearest in fields and not isinstance(values.get(nearest), dict):
                 values[nearest] = value
                 origins.set((*prefix, nearest), origins.of(path))
             continue

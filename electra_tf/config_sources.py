@@ -34,6 +34,10 @@ class Origins:
             field = field[:-1]
         return self._source
 
+    def knows(self, field: Field) -> bool:
+        """Whether the field itself was set anywhere."""
+        return field in self._origins
+
     def of_message(self, message: str) -> str | None:
         """Origins of the fields that a message names as `section.key=value`."""
         named = re.findall(r"([a-z_]+(?:\.[a-z_0-9]+)+)=", message)
@@ -66,6 +70,12 @@ def read_yaml(path: pathlib.Path) -> tuple[dict[str, Any], Origins]:
         text = path.read_text(encoding="utf-8-sig")
         loader = _Loader(text)
         node = loader.get_single_node()
+        if not isinstance(node, yaml.MappingNode):
+            raise ConfigError(
+                f"{path}: should hold sections such as 'model:', 'training:'"
+            )
+        _remember(node, (), path, origins)
+        return loader.construct_document(node), origins
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
@@ -75,10 +85,10 @@ def read_yaml(path: pathlib.Path) -> tuple[dict[str, Any], Origins]:
         line = f", line {mark.line + 1}" if mark else ""
         what = getattr(error, "problem", None) or "malformed"
         raise ConfigError(f"{path}{line}: is not YAML ({what})") from error
-    if not isinstance(node, yaml.MappingNode):
-        raise ConfigError(f"{path}: should hold sections such as 'model:', 'training:'")
-    _remember(node, (), path, origins)
-    return loader.construct_document(node), origins
+    except (ValueError, RecursionError) as error:  # a 13th month, an alias of itself
+        raise ConfigError(
+            f"{path}: has a value that cannot be read ({error})"
+        ) from error
 
 
 def _remember(
@@ -114,5 +124,5 @@ def parse_override(text: str) -> tuple[Field, Any]:
         )
     try:
         return tuple(name.split(".")), yaml.load(value, Loader=_Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"--set {text}: the value cannot be read") from error

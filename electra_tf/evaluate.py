@@ -51,7 +51,7 @@ def main() -> None:
     import_tensorflow()
     from electra_tf.analysis.heldout import find_towers, measure_towers
     from electra_tf.pretraining.heldout_summary import print_summary
-    from electra_tf.tokenization.vocabulary import write_atomically
+    from electra_tf.runtime.files import write_atomically
 
     saved = find_towers(_MODEL.value)
     heldout, vocabulary = measure_towers(
@@ -70,13 +70,19 @@ def main() -> None:
 
 
 def _own_records(run: pathlib.Path) -> str:
-    found = sorted(run.glob("records-*/dataset.json"))
-    if not found:
-        raise DataError(
-            f"{run} has no records of its own; name a directory made by build_dataset "
-            "with --data"
-        )
-    return str(found[-1].parent)
+    """Records of the last phase of the run."""
+    from electra_tf.config import load_config
+    from electra_tf.training.preparation import records_directory
+
+    configuration = run / "config.yaml"
+    if configuration.is_file():
+        found = records_directory(run, load_config(str(configuration)).data.max_length)
+        if found.is_dir():
+            return str(found)
+    raise DataError(
+        f"{run} has no records of its own; name a directory made by build_dataset with "
+        "--data"
+    )
 
 
 if __name__ == "__main__":

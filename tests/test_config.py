@@ -138,6 +138,8 @@ def test_table_that_does_not_fit_the_vocabulary_is_refused():
         (["training.batch_size='8'"], ["batch_size='8'", "integer"]),
         (["model=3"], ["model=3"]),
         (["seed=-1"], ["seed=-1"]),
+        (["seed=2020-13-45"], ["cannot be read"]),
+        (["training.learning_rate=.inf"], ["finite"]),
     ],
 )
 def test_impossible_values_are_refused(overrides, named):
@@ -153,6 +155,10 @@ def test_impossible_values_are_refused(overrides, named):
         ("- a\n- b\n", "sections"),
         ("model: {a: 1\n", "line"),
         ("model: {}\nmodel: {}\n", "already given in line 1"),
+        ("model: !foo 3\n", "line 1: is not YAML"),
+        ("{? [a]: 1}\n", "is not YAML"),
+        ("seed: 2020-13-45\n", "cannot be read"),
+        ("model: &a {b: *a}\n", "cannot be read"),
     ],
 )
 def test_malformed_files_are_refused(tmp_path, content, named):
@@ -184,3 +190,25 @@ def test_unknown_preset_lists_all():
 def test_official_compatibility_masks_with_replacement():
     assert load_config("small", ["compat=official"]).objective.mask_with_replacement
     assert not load_config("small").objective.mask_with_replacement
+
+
+def test_a_resolved_configuration_means_what_it_says(tmp_path):
+    overrides = ["compat=official", "objective.mask_with_replacement=false"]
+    path = tmp_path / "config.yaml"
+    path.write_text(load_config("small", overrides).to_yaml())
+    assert not load_config(str(path)).objective.mask_with_replacement
+    asked = load_config(str(path), ["compat=official"])
+    assert asked.objective.mask_with_replacement
+
+
+def test_a_new_file_is_a_new_preset(tmp_path, monkeypatch):
+    for name in ("mini_x", "tiny"):
+        (tmp_path / f"{name}.yaml").write_text(load_config("tiny").to_yaml())
+    monkeypatch.setattr("electra_tf.config._preset_directory", lambda: tmp_path)
+    assert preset_names() == ["tiny", "mini_x"]
+
+
+def test_a_setting_outside_its_section_is_sent_home():
+    message = _refusal("generator_hidden_size=0.25")
+    assert "did you mean 'generator.hidden_dim_fraction'" in message
+    assert ";" not in message.removesuffix("'?").replace("; did you", "")

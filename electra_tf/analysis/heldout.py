@@ -7,7 +7,7 @@ from electra_tf.config import PretrainConfig, load_config
 from electra_tf.data.manifest import check_dataset, open_dataset
 from electra_tf.errors import ConfigError, DataError
 from electra_tf.modeling.towers import Discriminator, Generator, Towers
-from electra_tf.pretraining.evaluation import Heldout, evaluate_heldout
+from electra_tf.pretraining.evaluation import Heldout, HeldoutEvaluator
 from electra_tf.pretraining.masking import SpecialTokens
 from electra_tf.pretraining.objectives import OBJECTIVES, Corruption
 from electra_tf.runtime.random import Draws, make_heldout_key
@@ -50,7 +50,9 @@ def find_towers(path: str) -> SavedTowers:
         raise DataError(
             f"--model={path}: holds no {_GENERATOR}/ preset, and without a generator "
             "there is nothing to fill in masks or to replace tokens (found: "
-            f"{found or 'nothing'}); name the directory of a finished run"
+            f"{found or 'nothing'}); name the directory of a finished run whose "
+            "generator.kind is masked_lm: other kinds have no preset, and are measured "
+            "at the end of their run only"
         )
     has_discriminator = (discriminator / "config.json").is_file()
     return SavedTowers(
@@ -96,10 +98,9 @@ def measure_towers(
         "replaced_token_detection" if towers.discriminator else "masked_lm"
     ]
     config = _config(saved)
-    corruption = Corruption(
-        special=SpecialTokens.of(vocabulary),
-        mask_rate=mask_rate or config.objective.mask_rate,
-    )
+    corruption = Corruption.of(config.objective, SpecialTokens.of(vocabulary))
+    if mask_rate is not None:
+        corruption = dataclasses.replace(corruption, mask_rate=mask_rate)
     seed = config.seed if seed is None else seed
 
     def outcome(batch, number):
@@ -112,7 +113,8 @@ def measure_towers(
     batches = heldout_batches(
         pathlib.Path(data), manifest, batch_size=batch_size or training.batch_size
     ).take(num_batches or training.num_evaluation_batches)
-    return evaluate_heldout(outcome, batches, corruption.special), vocabulary
+    evaluator = HeldoutEvaluator(outcome, corruption.special)
+    return evaluator.evaluate(batches), vocabulary
 
 
 def _config(saved: SavedTowers) -> PretrainConfig:

@@ -24,7 +24,6 @@ from electra_tf.data.manifest import (
     VOCABULARY_FILE,
     BuildInputs,
     DatasetManifest,
-    Source,
     SpecialIds,
 )
 from electra_tf.data.partition import partition
@@ -110,7 +109,7 @@ def build_dataset(
         lowercase=lowercase, strip_accents=strip_accents
     )
     inputs = BuildInputs(
-        sources=[Source(**dataclasses.asdict(source)) for source in sources],
+        sources=sources,
         text_field=text_field,
         split_long_lines=split_long_lines,
         vocabulary_fingerprint=vocabulary.fingerprint,

@@ -22,8 +22,8 @@ from electra_tf.data.manifest import (
     open_dataset,
 )
 from electra_tf.errors import DataError, WorkError
+from electra_tf.runtime.files import write_atomically
 from electra_tf.tokenization.settings import settings_path
-from electra_tf.tokenization.vocabulary import write_atomically
 
 _STAGING = ".building"
 _SHARD = re.compile(r"(train|heldout)-\d{5}-of-\d{5}\.tfrecord")

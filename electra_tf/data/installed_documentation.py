@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from electra_tf.errors import DataError
-from electra_tf.tokenization.vocabulary import write_atomically
+from electra_tf.runtime.files import write_atomically
 
 # Packages that the project depends on, those with the best prose first.
 _PACKAGES = (

@@ -4,7 +4,6 @@ The cuts depend on the contents of the files alone, never on who does the work.
 """
 
 import bisect
-import dataclasses
 import hashlib
 import itertools
 import os
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from electra_tf.data.corpus import MAX_DOCUMENT_CHARACTERS, Span
 from electra_tf.data.layouts import find_layout, is_compressed
+from electra_tf.data.manifest import Source
 from electra_tf.errors import DataError
 
 # A second or two of work: small corpora stay in one process, large ones balance well.
@@ -26,26 +26,9 @@ _SEARCH_BYTES = MAX_DOCUMENT_CHARACTERS
 _BLOCK_BYTES = 1 << 20
 
 
-@dataclasses.dataclass(frozen=True)
-class SourceFile:
-    """What identifies a corpus file, wherever it lies.
-
-    Attributes:
-        name: file name without its directory.
-        bytes: size.
-        sha256: of the contents, hexadecimal.
-        layout: as it was read.
-    """
-
-    name: str
-    bytes: int
-    sha256: str
-    layout: str
-
-
 def partition(
     files: Sequence[Path], *, layout: str, text_field: str, num_parts: int | None = None
-) -> tuple[list[list[Span]], list[SourceFile]]:
+) -> tuple[list[list[Span]], list[Source]]:
     """Cuts files into parts at document boundaries, very long documents at line ends.
 
     Args:
@@ -56,7 +39,7 @@ def partition(
             By default one for every 16 MB of text.
 
     Returns:
-        The parts, each a list of `Span`s, none empty; and one `SourceFile` a file.
+        The parts, each a list of `Span`s, none empty; and one `Source` a file.
 
     Raises:
         DataError: a file cannot be read or is not text.
@@ -86,7 +69,7 @@ def partition(
                 parts[part].append(span)
         # Names that are not UTF-8 cannot be written to dataset.json.
         name = path.name.encode("utf-8", "backslashreplace").decode("utf-8")
-        sources.append(SourceFile(name, size, digest, resolved))
+        sources.append(Source(name=name, bytes=size, sha256=digest, layout=resolved))
         position += weight
     return [part for part in parts if part], sources
 

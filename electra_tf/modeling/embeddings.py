@@ -73,15 +73,10 @@ class ElectraEmbeddings(keras.layers.Layer):
             float `[B, T, E]` in the compute dtype.
 
         Raises:
-            ValueError: `T` exceeds the position table.
+            ValueError: `T` exceeds the position table (`tf.errors.InvalidArgumentError`
+                where it is known only when the graph runs).
         """
-        length = token_ids.shape[1]
-        if length is not None and length > self.max_sequence_length:
-            raise ValueError(
-                f"The sequence has {length} tokens, the position table "
-                f"{self.max_sequence_length} rows (max_sequence_length); shorten the "
-                "input or build the model with more positions."
-            )
+        self._check_length(token_ids)
         segments = tf.one_hot(segment_ids, self.num_segments, dtype=tf.float32)
         positions = tf.convert_to_tensor(self.position_embeddings)
         total = tf.gather(tf.convert_to_tensor(self.word_embeddings), token_ids)
@@ -90,8 +85,25 @@ class ElectraEmbeddings(keras.layers.Layer):
         norm = self.layer_norm
         output = layer_norm(total, norm.gamma.value, norm.beta.value)
         output = tf.cast(output, self.compute_dtype)
-        shape = (tf.shape(output)[0], length, self.embedding_dim)
+        rows, length = tf.unstack(tf.shape(token_ids))
+        shape = (rows, token_ids.shape[1] or length, self.embedding_dim)
         return dropout(output, self.dropout, draws, shape)
+
+    def _check_length(self, token_ids):
+        length, limit = token_ids.shape[1], self.max_sequence_length
+        advice = "shorten the input or build the model with more positions."
+        if length is None:
+            tf.debugging.assert_less_equal(
+                tf.shape(token_ids)[1],
+                limit,
+                f"The sequence is longer than the position table of {limit} rows "
+                f"(max_sequence_length); {advice}",
+            )
+        elif length > limit:
+            raise ValueError(
+                f"The sequence has {length} tokens, the position table {limit} rows "
+                f"(max_sequence_length); {advice}"
+            )
 
     def get_config(self):
         """Constructor arguments."""

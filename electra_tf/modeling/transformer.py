@@ -113,7 +113,7 @@ class TransformerLayer(keras.layers.Layer):
         Returns:
             float `[B·T, H]`.
         """
-        batch, length = tf.shape(bias)[0], bias.shape[-1]
+        batch, length = tf.shape(bias)[0], bias.shape[-1] or tf.shape(bias)[-1]
         rows = (batch, length, self.hidden_dim)
         probabilities, values = self.attend(x, bias)
         probabilities = dropout(

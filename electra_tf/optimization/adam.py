@@ -13,6 +13,9 @@ from electra_tf.optimization.layerwise import layerwise_multiplier
 # Searched in the whole path of a variable: its name alone says "gamma" or "kernel".
 NO_DECAY = ("layer_norm", "LayerNorm", "bias")
 
+# As in Keras' LossScaleOptimizer.
+_INITIAL_SCALE, _UPDATES_PER_SCALE = 2.0**15, 2_000
+
 
 @keras.saving.register_keras_serializable(package="electra_tf")
 class ElectraAdam(keras.optimizers.Optimizer):
@@ -27,7 +30,8 @@ class ElectraAdam(keras.optimizers.Optimizer):
     N replicas make the update that one would make with the whole batch.
 
     An update whose gradient is not finite is left out: weights and slots keep their
-    values, and `skipped_updates` counts it.
+    values, the step counts, and `skipped_updates` counts it too, unless loss scaling
+    has caused it.
 
     Args:
         learning_rate: float or schedule.
@@ -40,6 +44,8 @@ class ElectraAdam(keras.optimizers.Optimizer):
         layerwise_decay: float or None, see `layerwise_multiplier`.
         num_layers: int, needed with `layerwise_decay`.
         official_depth: see `layerwise_multiplier`.
+        loss_scaling: bool, for float16: multiply losses (`scale_loss`) by a factor that
+            is halved when a gradient overflows and doubled after 2,000 updates without.
     """
 
     def __init__(
@@ -54,11 +60,11 @@ class ElectraAdam(keras.optimizers.Optimizer):
         layerwise_decay: float | None = None,
         num_layers: int | None = None,
         official_depth: bool = True,
+        loss_scaling: bool = False,
         name: str = "electra_adam",
-        **kwargs,
     ):
         # Keras' own decay and clipping stay off: both happen at the wrong moment.
-        super().__init__(learning_rate=learning_rate, name=name, **kwargs)
+        super().__init__(learning_rate=learning_rate, name=name)
         if layerwise_decay and num_layers is None:
             raise ValueError("layerwise_decay needs num_layers.")
         self.decay_rate = weight_decay
@@ -70,6 +76,7 @@ class ElectraAdam(keras.optimizers.Optimizer):
         self.layerwise_decay = layerwise_decay
         self.num_layers = num_layers
         self.official_depth = official_depth
+        self.loss_scaling = loss_scaling
 
     def build(self, variables):
         """Creates the slots `m` and `v` and decides decay and rate of each variable."""
@@ -82,6 +89,16 @@ class ElectraAdam(keras.optimizers.Optimizer):
         self.skipped_updates = self.add_variable(
             shape=(), dtype="int32", name="skipped_updates"
         )
+        if self.loss_scaling:
+            self.dynamic_scale = self.add_variable(
+                shape=(),
+                dtype="float32",
+                initializer=keras.initializers.Constant(_INITIAL_SCALE),
+                name="dynamic_scale",
+            )
+            self._updates_at_scale = self.add_variable(
+                shape=(), dtype="int32", name="updates_at_scale"
+            )
         self._decayed = [self.is_decayed(variable.path) for variable in variables]
         self._multipliers = [self.multiplier(variable.path) for variable in variables]
 
@@ -100,18 +117,39 @@ class ElectraAdam(keras.optimizers.Optimizer):
             official_depth=self.official_depth,
         )
 
+    def scale_loss(self, loss):
+        """Multiplies a loss before its gradients are taken."""
+        if not self.loss_scaling:
+            return loss
+        return loss * tf.cast(self.dynamic_scale.value, loss.dtype)
+
     def _backend_apply_gradients(self, grads, trainable_variables):
         pairs = super()._all_reduce_sum_gradients(
             zip(grads, trainable_variables, strict=True)
         )
         grads = [tf.convert_to_tensor(gradient) for gradient, _ in pairs]
         norm = tf.linalg.global_norm([tf.cast(g, tf.float32) for g in grads])
+        scale = tf.ones_like(norm)
+        if self.loss_scaling:
+            scale /= self.dynamic_scale.value
+            norm *= scale
         self._finite = tf.math.is_finite(norm)
-        self._scale = tf.ones_like(norm)
         if self.clip_norm is not None:
-            self._scale = self.clip_norm / tf.maximum(norm, self.clip_norm)
-        self.skipped_updates.assign_add(tf.cast(~self._finite, tf.int32))
+            scale *= self.clip_norm / tf.maximum(norm, self.clip_norm)
+        self._scale = scale
+        is_fault = ~self._finite
+        if self.loss_scaling:
+            is_fault &= self.dynamic_scale.value <= 1.0
+            self._adapt_scale()
+        self.skipped_updates.assign_add(tf.cast(is_fault, tf.int32))
         self._backend_update_step(grads, trainable_variables, self.learning_rate)
+
+    def _adapt_scale(self):
+        scale, count = self.dynamic_scale.value, self._updates_at_scale.value + 1
+        grows = self._finite & (count >= _UPDATES_PER_SCALE)
+        factor = tf.where(self._finite, tf.where(grows, 2.0, 1.0), 0.5)
+        self.dynamic_scale.assign(tf.maximum(scale * factor, 1.0))
+        self._updates_at_scale.assign(tf.where(self._finite & ~grows, count, 0))
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
         # Summed already, before clipping.
@@ -150,10 +188,9 @@ class ElectraAdam(keras.optimizers.Optimizer):
     def get_config(self):
         """Constructor arguments."""
         config = super().get_config()
-        for name in ("weight_decay", "clipnorm", "global_clipnorm", "clipvalue"):
-            config.pop(name, None)
         return {
-            **config,
+            "name": config["name"],
+            "learning_rate": config["learning_rate"],
             "weight_decay": self.decay_rate,
             "beta_1": self.beta_1,
             "beta_2": self.beta_2,
@@ -163,6 +200,7 @@ class ElectraAdam(keras.optimizers.Optimizer):
             "layerwise_decay": self.layerwise_decay,
             "num_layers": self.num_layers,
             "official_depth": self.official_depth,
+            "loss_scaling": self.loss_scaling,
         }
 
 

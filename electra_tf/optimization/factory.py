@@ -5,8 +5,10 @@ from electra_tf.optimization.adam import ElectraAdam
 from electra_tf.optimization.schedules import WarmupPolynomialDecay
 
 
-def make_optimizer(training: TrainingConfig) -> ElectraAdam:
-    """Adam as in BERT with warm-up and decay, as configured."""
+def make_optimizer(
+    training: TrainingConfig, *, loss_scaling: bool = False
+) -> ElectraAdam:
+    """Adam as in BERT with warm-up and decay, as configured; see `ElectraAdam`."""
     schedule = WarmupPolynomialDecay(
         training.learning_rate,
         num_train_steps=training.num_train_steps,
@@ -20,4 +22,5 @@ def make_optimizer(training: TrainingConfig) -> ElectraAdam:
         beta_2=training.beta_2,
         epsilon=training.epsilon,
         global_clipnorm=training.global_clipnorm,
+        loss_scaling=loss_scaling,
     )

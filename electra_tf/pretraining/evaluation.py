@@ -36,64 +36,72 @@ class Heldout:
     """What was measured.
 
     Attributes:
-        measures: name → number; see `evaluate_heldout`.
+        measures: name → number, or None; see `HeldoutEvaluator`.
         bands: one dict for each band of token frequency.
         examples: `TokenView`s.
     """
 
-    measures: dict[str, float]
+    measures: dict[str, float | None]
     bands: list[dict[str, float]]
     examples: list[TokenView]
 
 
-def evaluate_heldout(
-    outcome: Callable[[Mapping[str, tf.Tensor], tf.Tensor], Outcome],
-    batches: Iterable[dict[str, tf.Tensor]],
-    special: SpecialTokens,
-    *,
-    strategy=None,
-    num_examples: int = 5,
-) -> Heldout:
+class HeldoutEvaluator:
     """Masks held-out text, lets the generator fill it in and the discriminator judge.
 
     Args:
         outcome: what the objective makes of (batch, number of the batch) at inference,
             such as `ElectraPretrainer.outcome`.
-        batches: of one static shape; rows may be all padding.
         special: ids that are no ordinary tokens.
         strategy: `tf.distribute.Strategy` whose devices to use, or None.
-        num_examples: int, sequences to return for people.
-
-    Returns:
-        `Heldout` with, among its measures, `generator_accuracy` over masked tokens beside
-        `unigram_accuracy` (always the commonest token of this text), `generator_loss` in
-        nats, `discriminator_auc` over ordinary tokens (special tokens are free points),
-        `discriminator_accuracy` over the same beside `majority_accuracy`, and
-        `calibration_error` (mean distance of probability and frequency in ten bins).
-
-    Raises:
-        ValueError: there was no batch, or nothing to predict in any.
     """
-    measure = _make_measure(outcome, special, strategy)
-    collected: dict[str, list[np.ndarray]] = {}
-    examples: list[TokenView] = []
-    for index, batch in enumerate(batches):
-        values = {
-            name: v.numpy() for name, v in measure(batch, tf.constant(index)).items()
+
+    def __init__(
+        self,
+        outcome: Callable[[Mapping[str, tf.Tensor], tf.Tensor], Outcome],
+        special: SpecialTokens,
+        strategy=None,
+    ):
+        self._measure = _make_measure(outcome, special, strategy)
+
+    def evaluate(
+        self, batches: Iterable[dict[str, tf.Tensor]], num_examples: int = 5
+    ) -> Heldout:
+        """Measures batches.
+
+        Args:
+            batches: of one static shape; rows may be all padding.
+            num_examples: int, sequences to return for people.
+
+        Returns:
+            `Heldout` with, among its measures, `generator_accuracy` over masked tokens
+            beside `unigram_accuracy` (always the commonest token of this text),
+            `generator_loss` in nats, `discriminator_auc` over ordinary tokens (special
+            tokens are free points; None where all have the same label),
+            `discriminator_accuracy` over the same beside `majority_accuracy`, and
+            `calibration_error` (mean distance of probability and frequency in ten bins).
+
+        Raises:
+            ValueError: there was no batch, or nothing to predict in any.
+        """
+        collected: dict[str, list[np.ndarray]] = {}
+        examples: list[TokenView] = []
+        for index, batch in enumerate(batches):
+            measured = self._measure(batch, tf.constant(index))
+            values = {name: value.numpy() for name, value in measured.items()}
+            _collect(collected, values)
+            if "probability" in values and len(examples) < num_examples:
+                examples.extend(_views(values, num_examples - len(examples)))
+        joined = {name: np.concatenate(parts) for name, parts in collected.items()}
+        if not joined or not joined["target"].size:
+            raise ValueError("there is no held-out token to predict")
+        # Counts of all ordinary tokens, not only of the masked ones.
+        counts = np.bincount(joined["ordinary_ids"])
+        measures = {
+            **_generator_measures(joined, counts),
+            **_discriminator_measures(joined),
         }
-        _collect(collected, values)
-        if "probability" in values and len(examples) < num_examples:
-            examples.extend(_views(values, num_examples - len(examples)))
-    joined = {name: np.concatenate(parts) for name, parts in collected.items()}
-    if not joined or not joined["target"].size:
-        raise ValueError("there is no held-out token to predict")
-    # Counts of all ordinary tokens, not only of the masked ones.
-    counts = np.bincount(joined["ordinary_ids"])
-    measures = {
-        **_generator_measures(joined, counts),
-        **_discriminator_measures(joined),
-    }
-    return Heldout(measures, _bands(joined, counts), examples)
+        return Heldout(measures, _bands(joined, counts), examples)
 
 
 def _make_measure(outcome, special, strategy):
@@ -116,7 +124,7 @@ def _make_measure(outcome, special, strategy):
         if result.corrupted is not None:
             values |= {
                 "token_ids": result.corrupted.token_ids,
-                "label": result.corrupted.labels,
+                "label": result.labels,
                 "probability": tf.sigmoid(result.discriminator_logits),
             }
         return values

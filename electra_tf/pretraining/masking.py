@@ -48,8 +48,8 @@ class Masked:
 
 
 def max_masked(rate: float, length: int) -> int:
-    """Static number of slots `N` for sequences of `length` tokens."""
-    return int((rate + 0.005) * length)
+    """Static number of slots `N` for sequences of `length` tokens, at least one."""
+    return max(1, int((rate + 0.005) * length))
 
 
 def mask_count(lengths: tf.Tensor, *, rate: float, limit: int) -> tf.Tensor:
@@ -134,7 +134,7 @@ def mask_tokens(
     """
     token_ids = batch["token_ids"]
     rows, length = tf.shape(token_ids)[0], token_ids.shape[1]
-    limit = max(1, max_masked(rate, length))
+    limit = max_masked(rate, length)
     candidates = candidate_mask(batch, special)
     positions = draw_positions(
         candidates,

@@ -53,13 +53,7 @@ class ElectraPretrainer(keras.Model):
             "generator": objective.generator_weight,
             "discriminator": objective.discriminator_weight,
         }
-        self.corruption = Corruption(
-            special=special_tokens,
-            mask_rate=objective.mask_rate,
-            mask_with_replacement=objective.mask_with_replacement,
-            temperature=objective.temperature,
-            disallow_correct=objective.disallow_correct,
-        )
+        self.corruption = Corruption.of(objective, special_tokens)
         with seeded_initializers(config.seed):
             self.towers = build_towers(config, self.dtype_policy)
         # Keras finds variables through attributes.
@@ -75,9 +69,23 @@ class ElectraPretrainer(keras.Model):
         """Running means since the last `reset_metrics`."""
         return list(self._running_means.values())
 
-    def compile(self, *args, **kwargs):
-        """As `keras.Model.compile`, and creates the slots of the optimizer at once."""
-        super().compile(*args, **kwargs)
+    def compile(self, optimizer, **kwargs):
+        """As `keras.Model.compile`, and creates the slots of the optimizer at once.
+
+        Args:
+            optimizer: `ElectraAdam`; for "mixed_float16" with `loss_scaling`.
+            **kwargs: as in Keras.
+
+        Raises:
+            ValueError: float16 without loss scaling, with which gradients vanish.
+        """
+        is_float16 = self.dtype_policy.compute_dtype == "float16"
+        if is_float16 and not getattr(optimizer, "loss_scaling", False):
+            raise ValueError(
+                "mixed_float16 needs an ElectraAdam with loss_scaling=True."
+            )
+        # Keras' own scaling stops the count of steps, on which everything here depends.
+        super().compile(optimizer=optimizer, auto_scale_loss=False, **kwargs)
         # Created while the step is traced, they would take seconds of conditionals.
         self.optimizer.build(self.trainable_variables)
 
@@ -176,8 +184,7 @@ class ElectraPretrainer(keras.Model):
 
     def skipped_updates(self) -> int:
         """Updates of this run that were left out because a gradient was not finite."""
-        inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
-        return int(tf.convert_to_tensor(inner.skipped_updates.value))
+        return int(tf.convert_to_tensor(self.optimizer.skipped_updates.value))
 
     def running_means(self):
         """Means since the last `reset_metrics`, dict of float32 scalars."""

@@ -45,13 +45,14 @@ class Draws:
         """Uniform numbers in [0, 1), float32.
 
         Args:
-            shape: `(rows, …)`; the first axis is the batch, later ones are static.
+            shape: `(rows, …)`; the first axis is the batch. Axes are ints or scalar
+                tensors.
             site: int, which draw of the step this is.
 
         Returns:
             float32 tensor of `shape`.
         """
-        per_row = math.prod(int(size) for size in shape[1:])
+        per_row = math.prod(shape[1:])
         blocks = -(-per_row // _WORDS_PER_BLOCK)
         padded = (shape[0], blocks * _WORDS_PER_BLOCK)
         numbers = tf.raw_ops.StatelessRandomUniformV2(
@@ -60,12 +61,12 @@ class Draws:
             counter=self._counter(blocks, site),
             alg=_PHILOX,
         )
-        if padded[1] != per_row:
+        if not isinstance(per_row, int) or per_row % _WORDS_PER_BLOCK:
             numbers = numbers[:, :per_row]
         return tf.reshape(numbers, shape)
 
-    def _counter(self, blocks_per_row: int, site: int) -> tf.Tensor:
-        first_block = tf.cast(self.first_row, tf.uint64) * tf.constant(
+    def _counter(self, blocks_per_row: int | tf.Tensor, site: int) -> tf.Tensor:
+        first_block = tf.cast(self.first_row, tf.uint64) * tf.cast(
             blocks_per_row, tf.uint64
         )
         return tf.stack([first_block, tf.constant(site, tf.uint64)])

@@ -8,7 +8,8 @@ from absl import logging
 from electra_tf.errors import ConfigError, UserError
 from electra_tf.runtime.tensorflow_start import import_tensorflow
 
-STRATEGIES = ("auto", "cpu", "gpu", "mirrored", "multiworker", "tpu")
+STRATEGIES = ("auto", "cpu", "gpu", "mirrored", "tpu")
+_STEPS_PER_CALL = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,24 +21,20 @@ class Devices:
         jit_compile: bool, compile steps with XLA: on GPUs and TPUs; a CPU is 7 to 10
             times slower with it.
         description: string for people.
+        max_steps_per_call: int, updates for which the graph is called once. On a device
+            of its own that hides the host's work; a CPU gains nothing from it, and
+            answers Ctrl-C after one step.
     """
 
     strategy: object
     jit_compile: bool
     description: str
+    max_steps_per_call: int = 1
 
     @property
     def num_replicas(self) -> int:
         """Replicas over all workers."""
         return self.strategy.num_replicas_in_sync
-
-    @property
-    def is_chief(self) -> bool:
-        """Whether this process writes the files of the run."""
-        resolver = self.strategy.cluster_resolver
-        if resolver is None or not getattr(resolver, "task_type", None):
-            return True
-        return resolver.task_type in ("chief", "worker") and resolver.task_id == 0
 
 
 def check_batch_size(batch_size: int, num_replicas: int) -> None:
@@ -109,23 +106,12 @@ def _logical_cpus(tf, count):
 
 def _gpu(tf, gpus):
     strategy = tf.distribute.OneDeviceStrategy("/gpu:0")
-    return Devices(strategy, True, f"first of {len(gpus)} GPUs")
+    return Devices(strategy, True, f"first of {len(gpus)} GPUs", _STEPS_PER_CALL)
 
 
 def _mirrored(tf, gpus):
     strategy = tf.distribute.MirroredStrategy()
-    return Devices(strategy, True, f"{len(gpus)} GPUs")
-
-
-def _multiworker(tf, gpus):
-    if "TF_CONFIG" not in os.environ:
-        raise UserError(
-            "--strategy=multiworker: TF_CONFIG is not set; it tells each worker the "
-            "addresses of all (see TensorFlow's guide to distributed training)"
-        )
-    strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    count = strategy.num_replicas_in_sync
-    return Devices(strategy, bool(gpus), f"{count} replicas over several workers")
+    return Devices(strategy, True, f"{len(gpus)} GPUs", _STEPS_PER_CALL)
 
 
 def _tpu(tf, _):
@@ -140,13 +126,13 @@ def _tpu(tf, _):
         ) from error
     strategy = tf.distribute.TPUStrategy(resolver)
     # The strategy compiles what it runs by itself.
-    return Devices(strategy, False, f"{strategy.num_replicas_in_sync} TPU cores")
+    description = f"{strategy.num_replicas_in_sync} TPU cores"
+    return Devices(strategy, False, description, _STEPS_PER_CALL)
 
 
 _MAKERS = {
     "cpu": _cpu,
     "gpu": _gpu,
     "mirrored": _mirrored,
-    "multiworker": _multiworker,
     "tpu": _tpu,
 }

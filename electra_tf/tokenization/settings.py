@@ -10,7 +10,7 @@ import os
 import unicodedata
 
 from electra_tf.errors import ConfigError, DataError
-from electra_tf.tokenization.vocabulary import write_atomically
+from electra_tf.runtime.files import write_atomically
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ class Parts(NamedTuple):
     row_splits: tf.Tensor
 
 
-class SpecialTokens(tf.Module):
+class SpecialTokenSplitter(tf.Module):
     """Takes `[MASK]` and its like in texts for tokens.
 
     Args:

@@ -4,16 +4,15 @@ Lines end at "\n" only. U+2028, U+0085 or a vertical tab are tokens like any oth
 reader that takes them for line ends shifts every later id.
 """
 
-import contextlib
 import dataclasses
 import functools
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Sequence
 
-from electra_tf.errors import DataError, WorkError
+from electra_tf.errors import DataError
+from electra_tf.runtime.files import write_atomically
 
 PAD, UNKNOWN, CLS, SEP, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PAD, UNKNOWN, CLS, SEP, MASK)
@@ -150,31 +149,6 @@ class Vocabulary:
             WorkError: it could not be written.
         """
         write_atomically(path, self._content)
-
-
-def write_atomically(path: str | os.PathLike, content: bytes) -> None:
-    """Replaces a file in one step, making its directory first when there is none.
-
-    Raises:
-        WorkError: it could not be written; what was there before is intact.
-    """
-    directory, name = os.path.split(os.path.abspath(path))
-    temporary = None
-    try:
-        os.makedirs(directory, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        # mkstemp makes private files; a vocabulary is for everybody the umask allows.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        raise WorkError(f"{path}: cannot be written ({error.strerror})") from error
 
 
 def _read(path: str) -> bytes:

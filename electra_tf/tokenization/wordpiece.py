@@ -13,7 +13,7 @@ from electra_tf.errors import DataError
 from electra_tf.tokenization.normalization import basic_tokenize
 from electra_tf.tokenization.pretokenization import BasicTokenizer
 from electra_tf.tokenization.python_wordpiece import MAX_WORD_CHARACTERS
-from electra_tf.tokenization.special_tokens import SpecialTokens
+from electra_tf.tokenization.special_tokens import SpecialTokenSplitter
 from electra_tf.tokenization.text_operations import text_operations
 from electra_tf.tokenization.vocabulary import CONTINUATION, UNKNOWN, Vocabulary
 
@@ -87,7 +87,7 @@ class WordPieceTokenizer(tf.Module):
             self._split_plain = _fast_wordpiece(entries, no_pretokenization=False)
             self._special = None
             if special_tokens_in_text:
-                self._special = SpecialTokens(vocabulary)
+                self._special = SpecialTokenSplitter(vocabulary)
 
     def tokenize(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Returns the ids of `texts` (string `[N]`) as ragged int32 `[N, None]`."""

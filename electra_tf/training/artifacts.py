@@ -1,13 +1,15 @@
 """The towers of a run as presets: `discriminator/` and `generator/`."""
 
+import dataclasses
 import pathlib
-import shutil
 
 from absl import logging
 
-from electra_tf.errors import WorkError
 from electra_tf.modeling.towers import Generator
+from electra_tf.runtime.files import replace_directory
 
+# Configuration, vocabulary and HDF5's own structures.
+_MARGIN_BYTES = 4 << 20
 DISCRIMINATOR, GENERATOR = "discriminator", "generator"
 
 
@@ -42,13 +44,15 @@ def save_towers(pretrainer, tokenizer, directory: pathlib.Path) -> None:
         task = task_class(ElectraBackbone.from_size(size))
         copy_weights(encoder, task.backbone.encoder)
         copy_weights(tower.head, task.head)
-        _replace(directory / name, lambda path, t=task: _save(t, tokenizer, path))
+        replace_directory(
+            directory / name,
+            lambda path, task=task: _save(task, tokenizer, path),
+            min_free_bytes=4 * task.count_params() + _MARGIN_BYTES,
+        )
 
 
 def _own_size(encoder):
     """Size with the width of the embeddings that the encoder really reads."""
-    import dataclasses
-
     return dataclasses.replace(
         encoder.size, embedding_dim=encoder.embeddings.embedding_dim
     )
@@ -57,19 +61,3 @@ def _own_size(encoder):
 def _save(task, tokenizer, path: pathlib.Path) -> None:
     task.save_to_preset(str(path))
     tokenizer.save_to_preset(str(path))
-
-
-def _replace(path: pathlib.Path, write) -> None:
-    """Writes a directory beside its place and then moves it there."""
-    fresh = path.with_name(f".{path.name}.partial")
-    shutil.rmtree(fresh, ignore_errors=True)
-    try:
-        write(fresh)
-        shutil.rmtree(path, ignore_errors=True)
-        fresh.rename(path)
-    except OSError as error:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise WorkError(
-            f"{path} could not be written ({error}); the checkpoints are intact: make "
-            "room and run the same command again"
-        ) from error

@@ -33,6 +33,8 @@ class Checkpoints:
             optimizer=_by_path(optimizer.variables),
         )
         self._directory = pathlib.Path(directory)
+        # Of the step that is known to be on disk, whole.
+        self._current: int | None = None
         self._manager = tf.train.CheckpointManager(
             self._checkpoint, str(directory), max_to_keep=keep, checkpoint_name=_NAME
         )
@@ -43,11 +45,12 @@ class Checkpoints:
         Raises:
             WorkError: it could not be written; says which checkpoint is the last good one.
         """
-        previous = self._manager.latest_checkpoint
-        if previous == self._path(step):
+        if step == self._current:
             return
+        previous = self._manager.latest_checkpoint
         try:
             self._manager.save(checkpoint_number=step)
+            self._current = step
         except (tf.errors.OpError, OSError) as error:
             self._remove_fragments(step)
             last = pathlib.Path(previous).name if previous else "none"
@@ -79,7 +82,14 @@ class Checkpoints:
                     f"{str(error).splitlines()[0]}"
                 ) from error
             else:
-                return self._step()
+                self._current = self._step()
+                return self._current
+        if not paths and (found := sorted(self._directory.glob("*.index"))):
+            raise DataError(
+                f"{self._directory} holds checkpoints ({found[0].stem}, …), but the file "
+                "'checkpoint', which lists them, is missing or damaged; restore it, or "
+                "move the directory away to start anew"
+            )
         if paths:
             raise DataError(
                 f"none of the {len(paths)} checkpoints in {self._directory} can be read; "
@@ -90,15 +100,10 @@ class Checkpoints:
     def _step(self) -> int:
         return int(tf.convert_to_tensor(self._optimizer.iterations.value))
 
-    def _path(self, step: int) -> str:
-        return str(self._directory / f"{_NAME}-{step}")
-
     def _remove_fragments(self, step: int) -> None:
-        for path in self._directory.glob(f"{_NAME}-{step}*"):
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        shutil.rmtree(self._directory / f"{_NAME}-{step}_temp", ignore_errors=True)
+        for path in self._directory.glob(f"{_NAME}-{step}.*"):
+            path.unlink(missing_ok=True)
 
 
 def _reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ and its loss is the entropy of the share of replaced tokens. That is normal for 
 
 import dataclasses
 import math
+from collections.abc import Sequence
 
 from electra_tf.config import PretrainConfig
 from electra_tf.errors import WorkError
@@ -69,6 +70,13 @@ class HealthMonitor:
         self._started = False
         self._told: set[str] = set()
         self._skipped = 0
+
+    def replay(self, records: Sequence[dict]) -> None:
+        """Takes what an earlier part of the run logged as told."""
+        for record in records:
+            self.check(
+                record["step"], record["tokens"], record, record["skipped_updates"]
+            )
 
     def check(
         self, step: int, tokens: float, means: dict[str, float], skipped_updates: int

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 from absl import logging
@@ -16,9 +16,6 @@ from electra_tf.training.checkpoints import Checkpoints
 from electra_tf.training.health import HealthMonitor
 from electra_tf.training.metrics_log import MetricsLog
 
-# On a device of its own, calling the graph once for many steps hides the host's work.
-_MAX_STEPS_PER_CALL = 100
-
 
 @dataclasses.dataclass
 class Progress:
@@ -27,12 +24,18 @@ class Progress:
     Attributes:
         step: int, updates made.
         tokens: float, real tokens seen.
-        seconds: float spent in the loop.
+        seconds: float spent on updates.
     """
 
     step: int
     tokens: float = 0.0
     seconds: float = 0.0
+
+    @classmethod
+    def after(cls, step: int, records: Sequence[dict]) -> "Progress":
+        """Where a run was that has logged `records` and is resumed at `step`."""
+        last = records[-1] if records else {}
+        return cls(step, last.get("tokens", 0.0), last.get("seconds", 0.0))
 
 
 class TrainingLoop:
@@ -58,7 +61,7 @@ class TrainingLoop:
         checkpoints: Checkpoints,
         metrics_log: MetricsLog,
         health: HealthMonitor,
-        evaluate: Callable[[], dict[str, float]],
+        evaluate: Callable[[], dict[str, float | None]],
     ):
         self._pretrainer = pretrainer
         self._devices = devices
@@ -100,26 +103,33 @@ class TrainingLoop:
                 interval_start, interval_step = time.monotonic(), progress.step
             if self._is_due(progress.step, training.checkpoint_every):
                 self._checkpoints.save(progress.step)
-            if training.evaluate_every and self._is_due(
-                progress.step, training.evaluate_every
-            ):
+            # The end is measured by whoever runs the loop.
+            if self._evaluates_at(progress.step):
+                began = time.monotonic()
                 self._log.write(progress.step, self._evaluate())
-                interval_start = time.monotonic()
+                interval_start += time.monotonic() - began
         self._checkpoints.save(progress.step)
 
     def _is_due(self, step: int, every: int) -> bool:
         return step % every == 0 or step == self._training.num_train_steps
 
+    def _evaluates_at(self, step: int) -> bool:
+        every = self._training.evaluate_every
+        return every > 0 and step % every == 0 and step < self._training.num_train_steps
+
     def _steps_until_event(self, step: int) -> int:
-        # A CPU gains nothing from it, and answers Ctrl-C after one step.
-        if "CPU" in self._devices.description or step == 0:
+        if step == 0:  # by itself, to tell how long tracing took
             return 1
         training = self._training
         events = [training.log_every, training.checkpoint_every]
         if training.evaluate_every:
             events.append(training.evaluate_every)
         nearest = min((step // every + 1) * every for every in events)
-        return min(nearest - step, training.num_train_steps - step, _MAX_STEPS_PER_CALL)
+        return min(
+            nearest - step,
+            training.num_train_steps - step,
+            self._devices.max_steps_per_call,
+        )
 
     def _read(self, values) -> dict[str, float]:
         local = self._devices.strategy.experimental_local_results
@@ -139,6 +149,7 @@ class TrainingLoop:
         optimizer = self._pretrainer.optimizer
         extra = {
             "tokens": progress.tokens,
+            "seconds": progress.seconds,
             "tokens_per_second": rate,
             "learning_rate": float(tf.convert_to_tensor(optimizer.learning_rate)),
             "skipped_updates": skipped,

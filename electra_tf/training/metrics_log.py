@@ -6,6 +6,9 @@ import pathlib
 
 import tensorflow as tf
 
+from electra_tf.errors import WorkError
+from electra_tf.runtime.files import write_atomically
+
 METRICS_FILE = "metrics.jsonl"
 
 
@@ -14,26 +17,32 @@ class MetricsLog:
 
     Args:
         directory: the run's directory.
-        first_step: int, records from this step on are dropped: a run that resumes from
+        first_step: int, records after this step are dropped: a run that resumes from
             an earlier checkpoint repeats them.
+
+    Raises:
+        WorkError: the file cannot be written, here or later.
     """
 
     def __init__(self, directory: pathlib.Path, first_step: int = 0):
         self._path = pathlib.Path(directory) / METRICS_FILE
         kept = [r for r in read_metrics(directory) if r["step"] <= first_step]
-        self._path.write_text("".join(_line(r) for r in kept), encoding="utf-8")
+        write_atomically(self._path, "".join(map(_line, kept)).encode("utf-8"))
         self._writer = tf.summary.create_file_writer(str(directory / "tensorboard"))
 
-    def write(self, step: int, values: dict[str, float]) -> None:
+    def write(self, step: int, values: dict[str, float | None]) -> None:
         """Records `values` for `step`; numbers that are not finite become null."""
-        record = {"step": step} | {
-            name: value if math.isfinite(value) else None
-            for name, value in values.items()
-        }
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(_line(record))
+        known = {n: v for n, v in values.items() if v is not None and math.isfinite(v)}
+        line = _line({"step": step} | dict.fromkeys(values) | known)
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line)
+        except OSError as error:
+            raise WorkError(
+                f"{self._path}: cannot be written ({error.strerror})"
+            ) from error
         with self._writer.as_default(step=step):
-            for name, value in values.items():
+            for name, value in known.items():
                 tf.summary.scalar(name, value)
 
     def close(self) -> None:

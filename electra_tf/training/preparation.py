@@ -140,6 +140,14 @@ def prepare_data(
     return data
 
 
+def records_directory(model_dir: Path, max_length: int) -> Path:
+    """Where a run keeps the records that it made from text.
+
+    One directory for each length: a run may go on with longer examples.
+    """
+    return model_dir / f"records-{max_length}"
+
+
 def _build(config, sources, model_dir):
     files = sources.files or (_embedded_corpus(model_dir),)
     vocabulary = sources.vocabulary or _learn(config, files, sources.vocabulary_path)
@@ -149,8 +157,7 @@ def _build(config, sources, model_dir):
         lowercase=settings.lowercase,
         strip_accents=settings.strip_accents,
     )
-    # One directory for each length: a run may go on with longer examples.
-    directory = model_dir / f"records-{settings.max_length}"
+    directory = records_directory(model_dir, settings.max_length)
     manifest = _build_records(config, files, vocabulary, directory)
     for warning in manifest.warnings:
         logging.warning("%s", warning)

@@ -12,6 +12,7 @@ import matplotlib.figure
 from electra_tf.config import PretrainConfig
 from electra_tf.pretraining.evaluation import Heldout
 from electra_tf.pretraining.heldout_summary import rows
+from electra_tf.runtime.files import write_atomically
 from electra_tf.training.health import base_rate_entropy
 from electra_tf.training.loop import initial_losses
 
@@ -50,7 +51,7 @@ def write_report(
         phases=phases,
         config=config.to_yaml(),
     )
-    path.write_text(page, encoding="utf-8")
+    write_atomically(path, page.encode("utf-8"))
 
 
 def _sentence(view, tokens):

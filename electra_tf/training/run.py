@@ -95,14 +95,14 @@ def pretrain(request: RunRequest) -> None:
 
 
 def _load_config(request: RunRequest, sources: Sources) -> PretrainConfig:
-    config = load_config(
+    overrides = list(request.overrides)
+    if request.seed is not None:
+        overrides.append(f"seed={request.seed}")
+    return load_config(
         request.config,
-        request.overrides,
+        overrides,
         vocabulary_size=sources.vocabulary and len(sources.vocabulary),
     )
-    if request.seed is not None:
-        config = config.model_copy(update={"seed": request.seed})
-    return config
 
 
 def _train(
@@ -127,7 +127,8 @@ def _train(
         pretrainer = ElectraPretrainer(
             config, special, dtype=dtype_policy(request.precision)
         )
-        pretrainer.compile(optimizer=make_optimizer(training))
+        loss_scaling = request.precision == "float16"
+        pretrainer.compile(make_optimizer(training, loss_scaling=loss_scaling))
         checkpoints = Checkpoints(
             directory.checkpoints, pretrainer, training.keep_checkpoints
         )
@@ -135,28 +136,36 @@ def _train(
     logging.info("parameters: %s", f"{pretrainer.count_params():,}")
     if step:
         logging.info("resuming from the checkpoint of step %d", step)
+    if step >= training.num_train_steps and (directory.path / SUMMARY_FILE).exists():
+        logging.info("this run is finished; raise training.num_train_steps to go on")
+        return
     metrics_log = MetricsLog(directory.path, first_step=step)
-    earlier = read_metrics(directory.path)
-    progress = Progress(step, tokens=earlier[-1].get("tokens", 0.0) if earlier else 0.0)
-    first_step = directory.start_phase(step, config.data.max_length, data.fingerprint)
-
-    def evaluate():
-        return _evaluate(pretrainer, devices, data, config).measures
-
+    earlier = [r for r in read_metrics(directory.path) if "tokens" in r]
+    progress = Progress.after(step, earlier)
+    seconds_before = progress.seconds
+    health = HealthMonitor(config)
+    health.replay(earlier)
+    first_step = directory.start_phase(
+        step,
+        max_length=config.data.max_length,
+        batch_size=training.batch_size,
+        dataset=data.fingerprint,
+    )
+    evaluate = _make_evaluate(pretrainer, devices, data, config)
     loop = TrainingLoop(
         pretrainer=pretrainer,
         devices=devices,
         training=training,
         checkpoints=checkpoints,
         metrics_log=metrics_log,
-        health=HealthMonitor(config),
-        evaluate=lambda: {f"heldout_{k}": v for k, v in evaluate().items()},
+        health=health,
+        evaluate=lambda: _logged(evaluate()),
     )
     batches = data.training_batches(config, start_step=step - first_step)
     with stop_on_signals() as stop:
         loop.run(batches, progress, stop)
-    metrics_log.close()
     if stop:
+        metrics_log.close()
         logging.info(
             "stopped by %s at step %d of %d; run the same command to go on",
             stop.signal_name,
@@ -164,32 +173,38 @@ def _train(
             training.num_train_steps,
         )
         return
-    _finish(config, directory, devices, data, pretrainer, progress, began)
+    heldout = evaluate()
+    metrics_log.write(progress.step, _logged(heldout))
+    metrics_log.close()
+    seconds = seconds_before + time.monotonic() - began
+    _finish(config, directory, devices, data, pretrainer, progress, heldout, seconds)
 
 
-def _evaluate(pretrainer, devices, data, config):
-    from electra_tf.pretraining.evaluation import evaluate_heldout
+def _make_evaluate(pretrainer, devices, data, config):
+    """A function that measures held-out text, traced once for the whole run."""
+    from electra_tf.pretraining.evaluation import HeldoutEvaluator
 
-    limit = config.training.num_evaluation_batches
-    return evaluate_heldout(
+    evaluator = HeldoutEvaluator(
         pretrainer.outcome,
-        data.heldout_batches(config).take(limit),
         pretrainer.corruption.special,
         strategy=devices.strategy if devices.num_replicas > 1 else None,
     )
+    limit = config.training.num_evaluation_batches
+    return lambda: evaluator.evaluate(data.heldout_batches(config).take(limit))
 
 
-def _finish(config, directory, devices, data, pretrainer, progress, began):
-    """Saves both towers, measures, and tells the result."""
+def _logged(heldout):
+    return {f"heldout_{name}": value for name, value in heldout.measures.items()}
+
+
+def _finish(config, directory, devices, data, pretrainer, progress, heldout, seconds):
+    """Saves both towers and tells the result."""
     from electra_tf.pretraining.heldout_summary import print_summary
     from electra_tf.tokenization.tokenizer import ElectraTokenizer
     from electra_tf.training.artifacts import save_towers
     from electra_tf.training.metrics_log import read_metrics
     from electra_tf.training.report import REPORT_FILE, write_report
 
-    heldout = _evaluate(pretrainer, devices, data, config)
-    if not devices.is_chief:
-        return
     tokens = data.vocabulary.tokens
     tokenizer = ElectraTokenizer(
         vocabulary=tokens,
@@ -197,7 +212,6 @@ def _finish(config, directory, devices, data, pretrainer, progress, began):
         strip_accents=data.manifest.inputs.strip_accents,
     )
     save_towers(pretrainer, tokenizer, directory.path)
-    seconds = time.monotonic() - began
     rate = progress.tokens / progress.seconds if progress.seconds else None
     directory.write_json(
         SUMMARY_FILE,

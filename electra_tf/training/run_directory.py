@@ -10,6 +10,7 @@ import yaml
 
 from electra_tf.config import PretrainConfig
 from electra_tf.errors import ConfigError, UserError
+from electra_tf.runtime.files import write_atomically
 
 _CONFIG, _RUN = "config.yaml", "run.json"
 _PACKAGES = ("tensorflow", "keras", "keras-hub", "tensorflow-text", "numpy")
@@ -83,26 +84,28 @@ class RunDirectory:
         }
         self._write(_RUN, json.dumps(run, indent=2))
 
-    def start_phase(self, step: int, max_length: int, dataset: str) -> int:
+    def start_phase(
+        self, step: int, *, max_length: int, batch_size: int, dataset: str
+    ) -> int:
         """Notes on what the run trains from `step` on.
 
         Returns:
-            The step at which training on this data began: its first batch.
+            The step at which training on this data, in batches of this size, began: its
+            first batch.
         """
         run = self._read_run()
-        phase = {"first_step": step, "max_length": max_length, "dataset": dataset}
-        phases = [p for p in run["phases"] if p["first_step"] < step or step == 0]
-        same = phases and phases[-1] | {"first_step": step} == phase
-        if not same:
-            phases = [p for p in phases if p["first_step"] < step]
-            phases.append(phase)
+        data = {"max_length": max_length, "batch_size": batch_size, "dataset": dataset}
+        phases = [phase for phase in run["phases"] if phase["first_step"] <= step]
+        if not phases or {**phases[-1], **data} != phases[-1]:
+            phases = [phase for phase in phases if phase["first_step"] < step]
+            phases.append({"first_step": step, **data})
         run["phases"] = phases
         self._write(_RUN, json.dumps(run, indent=2))
         return phases[-1]["first_step"]
 
     @property
     def phases(self) -> list[dict]:
-        """`first_step`, `max_length` and `dataset` of each phase."""
+        """`first_step`, `max_length`, `batch_size` and `dataset` of each phase."""
         return self._read_run().get("phases", [])
 
     def write_json(self, name: str, value) -> None:
@@ -134,9 +137,7 @@ class RunDirectory:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def _write(self, name, text):
-        temporary = self.path / f".{name}.partial"
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(self.path / name)
+        write_atomically(self.path / name, text.encode("utf-8"))
 
 
 def _versions() -> dict[str, str]:

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from electra_tf.modeling.backbone import ElectraBackbone
 from tests.micro import batch_of
@@ -81,3 +82,24 @@ def test_it_trains_with_fit_and_dropout():
     batch, labels = batch_of([16] * 8), np.arange(8.0)[:, np.newaxis] / 8
     history = classifier.fit(batch, labels, epochs=30, verbose=0).history["loss"]
     assert history[-1] < history[0] / 2
+
+
+def test_it_trains_on_batches_of_various_lengths():
+    backbone = _backbone(seed=1)
+    output = keras.layers.Dense(1)(backbone.output[:, 0])
+    model = keras.Model(backbone.input, output)
+    model.compile(optimizer="sgd", loss="mse")
+    spec = tf.TensorSpec((None, None), tf.int32)
+    names = ("token_ids", "segment_ids", "padding_mask")
+    signature = (dict.fromkeys(names, spec), tf.TensorSpec((None, 1)))
+
+    def batches(*lengths):
+        return tf.data.Dataset.from_generator(
+            lambda: ((batch_of([n, n], n), np.ones((2, 1))) for n in lengths),
+            output_signature=signature,
+        )
+
+    history = model.fit(batches(16, 9, 5), verbose=0).history["loss"]
+    assert np.isfinite(history).all()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="more positions"):
+        model.fit(batches(17), verbose=0)

@@ -148,3 +148,37 @@ def test_optimizer_comes_back_from_its_configuration():
     )
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert again.get_config() == optimizer.get_config()
+
+
+def test_the_scale_of_losses_follows_overflow_and_cancels_out():
+    variables = [keras.Variable(np.ones(3, "float32"), name="kernel") for _ in "ab"]
+    plain, scaled = ElectraAdam(0.1), ElectraAdam(0.1, loss_scaling=True)
+    plain.build(variables[:1])
+    scaled.build(variables[1:])
+    gradient = tf.constant([1.0, 2.0, 3.0])
+    assert float(plain.scale_loss(2.0)) == 2.0
+    for _ in range(2):
+        plain.apply([gradient], variables[:1])
+        scaled.apply([scaled.scale_loss(gradient)], variables[1:])
+    np.testing.assert_allclose(*(v.numpy() for v in variables), rtol=1e-6)
+    # An overflow halves the scale; it is no fault, but it is a step.
+    scaled.apply([gradient * np.inf], variables[1:])
+    assert float(scaled.dynamic_scale) == 2.0**14
+    assert int(scaled.iterations) == 3
+    assert int(scaled.skipped_updates) == 0
+    for _ in range(15):
+        scaled.apply([gradient * np.inf], variables[1:])
+    # At a scale of 1 it is the gradients that are at fault.
+    assert float(scaled.dynamic_scale) == 1.0
+    assert int(scaled.skipped_updates) == 1
+    np.testing.assert_allclose(*(v.numpy() for v in variables), rtol=1e-6)
+
+
+def test_the_scale_of_losses_grows_again():
+    variable = keras.Variable(np.ones(3, "float32"), name="kernel")
+    optimizer = ElectraAdam(0.1, loss_scaling=True)
+    optimizer.build([variable])
+    optimizer._updates_at_scale.assign(1_998)
+    for expected in (2.0**15, 2.0**16, 2.0**16):
+        optimizer.apply([tf.ones(3)], [variable])
+        assert float(optimizer.dynamic_scale) == expected

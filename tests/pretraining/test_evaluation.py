@@ -8,9 +8,9 @@ import pytest
 import tensorflow as tf
 from sklearn import metrics
 
-from electra_tf.pretraining.evaluation import evaluate_heldout
-from electra_tf.runtime.strategies import make_devices
-from tests.micro import SPECIAL, VOCABULARY, batch_of
+from electra_tf.pretraining.evaluation import HeldoutEvaluator
+from electra_tf.pretraining.pretrainer import ElectraPretrainer
+from tests.micro import SPECIAL, VOCABULARY, batch_of, micro_config
 
 LENGTHS = (16, 9, 5, 2)
 
@@ -42,9 +42,8 @@ def _outcome(certainty=0.0, probability=None, labels=None, with_discriminator=Tr
         return SimpleNamespace(
             masked=masked,
             generator_logits=logits,
-            corrupted=SimpleNamespace(
-                token_ids=ids, labels=tf.constant(labels, "int32")
-            ),
+            corrupted=SimpleNamespace(token_ids=ids),
+            labels=tf.constant(labels, "int32"),
             discriminator_logits=tf.math.log(p) - tf.math.log1p(-p),
         )
 
@@ -66,7 +65,7 @@ def _ordinary(values):
 
 def test_an_ignorant_generator_scores_the_entropy_of_the_vocabulary(batch):
     outcome = _outcome(with_discriminator=False)
-    measures = evaluate_heldout(outcome, [batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).measures
     size = len(VOCABULARY)
     assert measures["generator_loss"] == pytest.approx(math.log(size), rel=1e-6)
     assert measures["generator_perplexity"] == pytest.approx(size, rel=1e-5)
@@ -76,7 +75,7 @@ def test_an_ignorant_generator_scores_the_entropy_of_the_vocabulary(batch):
 
 def test_a_generator_that_knows_is_right_everywhere(batch):
     outcome = _outcome(certainty=50.0, with_discriminator=False)
-    measures = evaluate_heldout(outcome, [batch, batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch, batch]).measures
     assert measures["generator_accuracy"] == 1.0
     assert measures["generator_loss"] == pytest.approx(0.0, abs=1e-6)
     assert measures["masked_tokens"] == 10
@@ -89,7 +88,7 @@ def test_the_unigram_baseline_is_the_commonest_ordinary_token(batch):
         np.where(batch["token_ids"].numpy() > 4, ids, batch["token_ids"]), "int32"
     )
     outcome = _outcome(with_discriminator=False)
-    measures = evaluate_heldout(outcome, [batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).measures
     # Of the five masked tokens the two at position 2 are the commonest, 7.
     assert measures["unigram_accuracy"] == pytest.approx(2 / 5)
 
@@ -97,7 +96,7 @@ def test_the_unigram_baseline_is_the_commonest_ordinary_token(batch):
 def test_the_discriminator_is_judged_over_ordinary_tokens(batch):
     labels, probability = _random_judgement()
     outcome = _outcome(probability=probability, labels=labels)
-    measures = evaluate_heldout(outcome, [batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).measures
     label, p = _ordinary(labels), _ordinary(probability)
     expected = {
         "ordinary_tokens": len(label),
@@ -116,7 +115,7 @@ def test_calibration_is_the_gap_between_saying_and_being(batch):
     labels = np.zeros((4, 16), int)
     labels[0, 1:8] = 1  # 7 of 24 ordinary tokens
     outcome = _outcome(probability=np.full((4, 16), 0.55), labels=labels)
-    measures = evaluate_heldout(outcome, [batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).measures
     assert measures["calibration_error"] == pytest.approx(0.55 - 7 / 24, rel=1e-5)
 
 
@@ -124,7 +123,7 @@ def test_one_kind_of_label_has_no_auc(batch):
     outcome = _outcome(
         probability=np.full((4, 16), 0.01), labels=np.zeros((4, 16), int)
     )
-    measures = evaluate_heldout(outcome, [batch], SPECIAL).measures
+    measures = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).measures
     assert measures["discriminator_auc"] is None
     assert measures["discriminator_recall"] == 0.0
     assert measures["majority_accuracy"] == 1.0
@@ -133,7 +132,7 @@ def test_one_kind_of_label_has_no_auc(batch):
 def test_bands_hold_every_token_once(batch):
     labels, probability = _random_judgement()
     outcome = _outcome(certainty=50.0, probability=probability, labels=labels)
-    bands = evaluate_heldout(outcome, [batch], SPECIAL).bands
+    bands = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).bands
     distinct = len(np.unique(_ordinary(batch["token_ids"].numpy())))
     assert sum(band["distinct_tokens"] for band in bands) == distinct
     assert len(bands) == 4
@@ -143,7 +142,7 @@ def test_examples_are_rows_in_which_something_was_replaced(batch):
     labels = np.zeros((4, 16), int)
     labels[1, 3] = 1
     outcome = _outcome(probability=np.full((4, 16), 0.1), labels=labels)
-    [view] = evaluate_heldout(outcome, [batch], SPECIAL).examples
+    [view] = HeldoutEvaluator(outcome, SPECIAL).evaluate([batch]).examples
     assert len(view.token_ids) == LENGTHS[1]
     assert view.replaced_probability == pytest.approx([0.1] * LENGTHS[1])
 
@@ -156,13 +155,19 @@ def test_nothing_to_measure_is_refused(batch, batches):
         return outcome
 
     with pytest.raises(ValueError, match="no held-out token"):
-        evaluate_heldout(nothing, [batch] * batches, SPECIAL)
+        HeldoutEvaluator(nothing, SPECIAL).evaluate([batch] * batches)
 
 
-def test_a_strategy_gives_the_same_measures(batch):
-    labels, probability = _random_judgement()
-    outcome = _outcome(certainty=1.0, probability=probability, labels=labels)
-    strategy = make_devices("cpu", logical_cpus=1).strategy
-    alone = evaluate_heldout(outcome, [batch], SPECIAL)
-    distributed = evaluate_heldout(outcome, [batch], SPECIAL, strategy=strategy)
-    assert distributed.measures == alone.measures
+def test_electric_is_judged_by_what_it_learns(batch):
+    pretrainer = ElectraPretrainer(
+        micro_config(
+            objective={"name": "electric", "mask_rate": 0.5},
+            generator={"kind": "two_tower"},
+        ),
+        SPECIAL,
+    )
+    evaluator = HeldoutEvaluator(pretrainer.outcome, SPECIAL)
+    measures = evaluator.evaluate([batch]).measures
+    # Every resampled token is noise, also one that is sampled as it was.
+    selected = measures["masked_tokens"]
+    assert measures["replaced_share"] * measures["ordinary_tokens"] == selected

@@ -138,3 +138,21 @@ def test_calling_it_scores_the_text():
     logits = _pretrainer()(batch_of([16, 12]))
     assert logits.shape == (2, 16)
     assert keras.ops.all(keras.ops.isfinite(logits))
+
+
+def test_float16_counts_every_step(tmp_path):
+    config = micro_config()
+    pretrainer = ElectraPretrainer(config, SPECIAL, dtype="mixed_float16")
+    with pytest.raises(ValueError, match="loss_scaling=True"):
+        pretrainer.compile(make_optimizer(config.training))
+    pretrainer.compile(make_optimizer(config.training, loss_scaling=True))
+    before = [v.numpy() for v in pretrainer.trainable_variables]
+    for _ in range(8):
+        values = _step(pretrainer, batch_of([16, 12, 9, 16]))
+    assert int(pretrainer.optimizer.iterations) == 8
+    assert all(math.isfinite(value) for value in values.values())
+    assert float(pretrainer.optimizer.dynamic_scale) >= 2.0**10
+    after = [v.numpy() for v in pretrainer.trainable_variables]
+    assert all(np.isfinite(value).all() for value in after)
+    moved = [np.abs(b - a).max() > 0 for a, b in zip(before, after, strict=True)]
+    assert np.mean(moved) > 0.9

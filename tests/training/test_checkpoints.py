@@ -62,6 +62,7 @@ def test_a_full_disk_leaves_the_previous_one_good(tmp_path, monkeypatch):
     checkpoints = Checkpoints(tmp_path, pretrainer, keep=2)
     _train(pretrainer, 1)
     checkpoints.save(1)
+    (tmp_path / "step-20.index").touch()
 
     def full(*args, **kwargs):
         (tmp_path / "step-2.data-00000-of-00001.tempstate").write_bytes(b"half")
@@ -70,7 +71,7 @@ def test_a_full_disk_leaves_the_previous_one_good(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoints._manager, "save", full)
     with pytest.raises(WorkError, match=r"step 2 .*No space left.*step-1"):
         checkpoints.save(2)
-    assert not list(tmp_path.glob("step-2*"))
+    assert [path.name for path in tmp_path.glob("step-2*")] == ["step-20.index"]
     restored = _pretrainer()
     assert Checkpoints(tmp_path, restored, keep=2).restore_latest() == 1
 
@@ -96,8 +97,21 @@ def test_an_older_checkpoint_is_used_when_the_latest_is_damaged(tmp_path, caplog
     data = next(tmp_path.glob("step-2.data*"))
     data.write_bytes(data.read_bytes()[:100])
     caplog.set_level(logging.WARNING)
-    assert Checkpoints(tmp_path, _pretrainer(), keep=2).restore_latest() == 1
+    resumed = _pretrainer()
+    checkpoints = Checkpoints(tmp_path, resumed, keep=2)
+    assert checkpoints.restore_latest() == 1
     assert "step-2 cannot be read" in caplog.text
+    # The damaged one is replaced when the run comes to its step again.
+    _train(resumed, 1)
+    checkpoints.save(2)
+    assert Checkpoints(tmp_path, _pretrainer(), keep=2).restore_latest() == 2
+
+
+def test_checkpoints_without_their_list_are_not_overlooked(tmp_path):
+    Checkpoints(tmp_path, _pretrainer(), keep=2).save(1)
+    (tmp_path / "checkpoint").unlink()
+    with pytest.raises(DataError, match=r"holds checkpoints \(step-1, …\)"):
+        Checkpoints(tmp_path, _pretrainer(), keep=2).restore_latest()
 
 
 def test_nothing_readable_is_an_error_and_not_a_new_start(tmp_path):

@@ -103,3 +103,14 @@ def test_a_masked_language_model_has_no_discriminator_to_watch():
     config = load_config("tiny", ["objective.name=masked_lm"], vocabulary_size=4_096)
     means = {"loss": 5.0, "generator_loss": 5.0, "empty_batches": 0.0}
     assert HealthMonitor(config).check(10_000, LATE, means, 0) == []
+
+
+def test_a_resumed_run_does_not_repeat_what_was_told():
+    told = {"step": 10_000, "tokens": 1e6, "skipped_updates": 3}
+    monitor = HealthMonitor(CONFIG)
+    monitor.replay([told | _means(discriminator_loss=0.5 * ENTROPY)])
+    assert _messages(monitor, skipped=3, discriminator_loss=0.5 * ENTROPY) == []
+    # It had left the plateau before: to be back on it is a collapse.
+    [(level, message)] = _messages(monitor, skipped=3)
+    assert level == "warning"
+    assert "forgotten" in message

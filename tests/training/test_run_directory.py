@@ -30,20 +30,32 @@ def test_another_run_is_refused_with_what_differs(tmp_path):  # G07
     directory.check(micro_config(model={"vocabulary_size": None}))
 
 
-def test_phases_say_which_length_was_used_when(tmp_path):  # A09
+def test_phases_say_what_was_used_when(tmp_path):  # A09
     directory = RunDirectory(tmp_path)
     directory.claim(micro_config(), "abc")
-    assert directory.start_phase(0, 128, "first") == 0
-    assert directory.start_phase(10, 128, "first") == 0  # resumed
-    assert directory.start_phase(20, 512, "second") == 20
-    assert directory.start_phase(30, 512, "second") == 20
+
+    def start(step, max_length, dataset, batch_size=4):
+        return directory.start_phase(
+            step, max_length=max_length, batch_size=batch_size, dataset=dataset
+        )
+
+    assert start(0, 128, "first") == 0
+    assert start(10, 128, "first") == 0  # resumed
+    assert start(20, 512, "second") == 20
+    assert start(30, 512, "second") == 20
+    # The place in the data is a multiple of the batch.
+    assert start(40, 512, "second", batch_size=8) == 40
     assert [(p["first_step"], p["max_length"]) for p in directory.phases] == [
         (0, 128),
         (20, 512),
+        (40, 512),
     ]
+    # From an earlier checkpoint, on other data: what came after it is forgotten.
+    assert start(10, 512, "second") == 10
+    assert [p["first_step"] for p in directory.phases] == [0, 10]
     # A run that starts anew in the same directory has only what it does itself.
-    assert directory.start_phase(0, 64, "third") == 0
-    assert len(directory.phases) == 1
+    assert start(0, 512, "second") == 0
+    assert [p["dataset"] for p in directory.phases] == ["second"]
 
 
 def test_versions_are_kept(tmp_path):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import tensorflow as tf
 
+from electra_tf.config import ObjectiveConfig
 from electra_tf.modeling.towers import Towers
 from electra_tf.pretraining.losses import LossTerm
 from electra_tf.pretraining.masking import Masked, SpecialTokens
@@ -30,6 +31,17 @@ class Corruption:
     temperature: float = 1.0
     disallow_correct: bool = False
 
+    @classmethod
+    def of(cls, objective: ObjectiveConfig, special: SpecialTokens) -> "Corruption":
+        """As configured."""
+        return cls(
+            special=special,
+            mask_rate=objective.mask_rate,
+            mask_with_replacement=objective.mask_with_replacement,
+            temperature=objective.temperature,
+            disallow_correct=objective.disallow_correct,
+        )
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -38,10 +50,11 @@ class Outcome:
     Attributes:
         losses: by the name of the tower that they train: "generator", "discriminator".
         metrics: further means to report.
-        masked: what was selected, or None.
+        masked: what was selected.
         generator_logits: float32 `[B, N, V]` at the selected positions.
         corrupted: the discriminator's example, or None without a discriminator.
         discriminator_logits: float32 `[B, T]`, or None.
+        labels: int32 `[B, T]`, what the discriminator has to say, or None.
     """
 
     losses: Mapping[str, LossTerm]
@@ -50,6 +63,7 @@ class Outcome:
     generator_logits: tf.Tensor
     corrupted: Corrupted | None = None
     discriminator_logits: tf.Tensor | None = None
+    labels: tf.Tensor | None = None
 
 
 # (towers, batch, draws, corruption, training) → Outcome

@@ -137,6 +137,7 @@ def joint_outcome(
         generator_logits=generated.logits,
         corrupted=corrupted,
         discriminator_logits=logits,
+        labels=labels,
     )
 
 

@@ -1,0 +1,69 @@
+"""Files that are there completely or not at all."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Callable
+
+from electra_tf.errors import WorkError
+
+
+def write_atomically(path: str | os.PathLike, content: bytes) -> None:
+    """Replaces a file in one step, making its directory first when there is none.
+
+    Raises:
+        WorkError: it could not be written; what was there before is intact.
+    """
+    directory, name = os.path.split(os.path.abspath(path))
+    temporary = None
+    try:
+        os.makedirs(directory, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        # mkstemp makes private files; ours are for everybody the umask allows.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise WorkError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def replace_directory(
+    path: pathlib.Path, write: Callable[[pathlib.Path], None], *, min_free_bytes: int
+) -> None:
+    """Writes a directory beside its place and then moves it there.
+
+    Args:
+        path: the directory, replaced if it exists.
+        write: called with the directory to fill.
+        min_free_bytes: int, what it needs: the HDF5 library, which writes weights, dies
+            with the whole process when a disk is full.
+
+    Raises:
+        WorkError: it could not be written; what was there before is intact.
+    """
+    fresh = path.with_name(f".{path.name}.partial")
+    try:
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        free = shutil.disk_usage(fresh).free
+        if free < min_free_bytes:
+            raise WorkError(
+                f"{path}: cannot be written (it needs {min_free_bytes / 1e6:,.0f} MB, "
+                f"{free / 1e6:,.0f} MB are free)"
+            )
+        write(fresh)
+        shutil.rmtree(path, ignore_errors=True)
+        fresh.rename(path)
+    except OSError as error:
+        reason = error.strerror or error
+        raise WorkError(f"{path}: cannot be written ({reason})") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
