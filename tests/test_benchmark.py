@@ -33,7 +33,7 @@ def test_train_step_reports_ratios(tmp_path):
     (peer,) = numbers["peers"].values()
     if "missing" in peer:
         assert peer["missing"].startswith("pip install ")
-        assert "not installed" in result.stdout
+        assert "not measured" in result.stdout
     else:
         assert numbers["ratios"]
     assert max(map(len, result.stdout.splitlines())) <= 100
@@ -48,6 +48,8 @@ def test_train_step_reports_ratios(tmp_path):
         (("train_step", "--repeats=0"), "repeats"),
         (("train_step", "--config=smal"), "smal"),
         (("train_step", "--set=model.hidden_dim=250"), "num_heads"),
+        (("train_step", "--set=generator.tying=none"), "generator.tying=none"),
+        (("train_step", "--strategy=gpu"), "--strategy means nothing here"),
     ],
 )
 def test_bad_requests_are_refused_in_one_line(tmp_path, arguments, named):

@@ -189,7 +189,7 @@ def test_invalid_text_is_refused_on_request(build, tmp_path):  # B22
         (["--max_length=long"], "max_length"),
         (["--num_workers=0"], "num_workers=0 must be between"),
         (["--heldout_fraction=1"], "heldout_fraction=1.0 must be"),
-        (["--seed=-1"], "seed=-1 must be"),
+        (["--seed=-1"], "seed=-1"),
         (["--layout=paragraph"], "layout"),
         (["--max_lenght=64"], "max_lenght"),
         (["more.txt"], "unexpected argument 'more.txt'"),

@@ -103,9 +103,11 @@ def test_a_run_leaves_everything_to_repeat_it(workspace, finished):
     assert summary["steps"] == 20
     assert summary["heldout"].keys() >= HELDOUT_KEYS
     records = [json.loads(line) for line in (run / "metrics.jsonl").open()]
-    assert [record["step"] for record in records] == [5, 10, 15, 20]
-    assert all(record["loss"] > 0 for record in records)
-    assert records[-1]["tokens"] == pytest.approx(summary["tokens"])
+    assert [record["step"] for record in records] == [5, 10, 15, 20, 20]
+    *steps, heldout = records
+    assert all(record["loss"] > 0 for record in steps)
+    assert steps[-1]["tokens"] == pytest.approx(summary["tokens"])
+    assert heldout["heldout_generator_loss"] == summary["heldout"]["generator_loss"]
     saved = yaml.safe_load((run / "config.yaml").read_text())
     assert saved["model"]["vocabulary_size"] == len(
         (run / "vocab.txt").open().readlines()
@@ -131,6 +133,7 @@ def test_the_report_needs_no_network(workspace, finished):
 
 def test_the_same_command_again_says_that_it_is_done(workspace, finished):
     before = (workspace / "run" / "metrics.jsonl").read_text()
+    summary = (workspace / "run" / "summary.json").read_text()
     result = run_command(
         "pretrain",
         "--config=micro.yaml",
@@ -140,7 +143,9 @@ def test_the_same_command_again_says_that_it_is_done(workspace, finished):
     )
     assert result.returncode == 0, result.stderr
     assert "resuming from the checkpoint of step 20" in result.stderr
+    assert "this run is finished" in result.stderr
     assert (workspace / "run" / "metrics.jsonl").read_text() == before
+    assert (workspace / "run" / "summary.json").read_text() == summary
 
 
 def test_evaluate_gives_the_same_measures(workspace, finished):
@@ -188,6 +193,36 @@ def test_longer_sequences_follow_shorter_ones(workspace):  # A09
     assert [(p["first_step"], p["max_length"]) for p in phases] == [(0, 8), (2, 16)]
 
 
+def test_two_replicas_make_the_updates_of_one(workspace, finished):
+    weights = []
+    for replicas in (1, 2):
+        result = run_command(
+            "pretrain",
+            "--config=micro.yaml",
+            "--data=run/records-16",
+            f"--model_dir=replicas-{replicas}",
+            f"--logical_cpus={replicas}",
+            "--set=training.num_train_steps=4",
+            "--set=training.log_every=1",
+            "--set=model.dropout=0.1",
+            cwd=workspace,
+        )
+        assert result.returncode == 0, result.stderr
+        run = workspace / f"replicas-{replicas}"
+        weights.append(_model_weights(run / "checkpoints" / "step-4"))
+    assert "2 replicas on one CPU" in result.stderr
+    one, two = weights
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        np.testing.assert_allclose(two[name], value, atol=1e-6, err_msg=name)
+    losses = [
+        [json.loads(line).get("loss") for line in (workspace / name).open()]
+        for name in ("replicas-1/metrics.jsonl", "replicas-2/metrics.jsonl")
+    ]
+    assert len(losses[0]) == 5
+    assert losses[1][:4] == pytest.approx(losses[0][:4], rel=1e-5)
+
+
 def _model_weights(checkpoint):
     reader = tf.train.load_checkpoint(str(checkpoint))
     names = reader.get_variable_to_shape_map()
@@ -223,8 +258,24 @@ def test_a_signal_saves_and_the_same_command_goes_on(workspace, finished, number
     assert process.returncode == 0, errors
     assert f"stopped by {number.name}" in errors
     assert "run the same command to go on" in errors
-    assert list((model_dir / "checkpoints").glob("step-*.index"))
     assert not (model_dir / "summary.json").exists()
+    [stopped] = (model_dir / "checkpoints").glob("step-*.index")
+    step = int(stopped.stem.removeprefix("step-"))
+    before = [json.loads(line) for line in metrics.open()]
+
+    end = f"--set=training.num_train_steps={step + 3}"
+    resumed = run_command(*command[:3], end, f"--model_dir={model_dir}", cwd=workspace)
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"resuming from the checkpoint of step {step}" in resumed.stderr
+    summary = json.loads((model_dir / "summary.json").read_text())
+    assert summary["steps"] == step + 3
+    records = [json.loads(line) for line in metrics.open()]
+    assert records[: len(before)] == before
+    # Tokens and time of both parts.
+    assert summary["tokens"] > before[-1]["tokens"]
+    assert summary["seconds"] > before[-1]["seconds"]
+    rate = summary["tokens"] / records[-2]["seconds"]
+    assert summary["tokens_per_second"] == pytest.approx(rate)
 
 
 # What is refused, in about a second and before any work.

@@ -1,1 +1,1 @@
-"""Looking at trained models: what a masked language model fills in."""
+"""Looking at models: held-out measures, filled-in masks, operations of a step."""

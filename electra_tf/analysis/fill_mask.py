@@ -2,7 +2,6 @@
 
 import dataclasses
 import os
-from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -97,7 +96,7 @@ class MaskFiller:
         probabilities = tf.nn.softmax(self._model(inputs)[0]).numpy()
         return [self._best(row, top_k) for row in probabilities]
 
-    def _best(self, probabilities: Sequence[float], top_k: int) -> list[Guess]:
+    def _best(self, probabilities: np.ndarray, top_k: int) -> list[Guess]:
         tokens = self._tokenizer.vocabulary.tokens
         best = np.argsort(-probabilities, kind="stable")[:top_k]
         return [Guess(tokens[i], int(i), float(probabilities[i])) for i in best]

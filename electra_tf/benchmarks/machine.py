@@ -32,10 +32,16 @@ def describe_machine() -> dict[str, str | int]:
     }
     return {
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": _cores(),
         "python": platform.python_version(),
         **versions,
     }
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _processor() -> str:

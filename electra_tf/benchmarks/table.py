@@ -21,7 +21,7 @@ def print_result(result: dict, console: Console | None = None) -> None:
     )
     for name, peer in result["peers"].items():
         if "missing" in peer:
-            table.add_row(name, f"not installed ({peer['missing']})")
+            table.add_row(name, f"not measured ({peer['missing']})")
             continue
         rate = peer.get("tokens_per_second")
         table.add_row(

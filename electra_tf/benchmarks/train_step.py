@@ -12,6 +12,7 @@ from electra_tf.analysis.step_flops import joint_step_flops
 from electra_tf.benchmarks import machine, peers
 from electra_tf.benchmarks.timing import time_side_by_side
 from electra_tf.config import PretrainConfig, load_config
+from electra_tf.errors import ConfigError
 from electra_tf.optimization.factory import make_optimizer
 from electra_tf.pretraining.masking import SpecialTokens
 from electra_tf.pretraining.pretrainer import ElectraPretrainer
@@ -42,15 +43,19 @@ def benchmark_train_step(
         What `--json` writes. `matmul_utilization` is the share of the measured rate of
         matrix products that the products of the update reach; a ratio above 1 says how
         many times faster than that peer ours is.
+
+    Raises:
+        ConfigError: an objective or a generator that peer and count know nothing of.
     """
     settings = load_config(
         config, (*_DEFAULTS, *overrides), vocabulary_size=_VOCABULARY_SIZE
     )
+    _check_objective(settings)
     batch = _random_batch(settings)
     step = _OurStep(settings, precision, batch)
     compute_dtype = keras.DTypePolicy(dtype_policy(precision)).compute_dtype
     subjects = {"ours": step, "matmul": machine.matmul(compute_dtype)}
-    absent = peers.missing_packages(("torch", "transformers"))
+    absent = _why_no_peer(precision)
     if not absent:
         subjects[_PEER] = peers.hugging_face_step(settings, _SPECIAL, batch)
     timings = time_side_by_side(subjects, repeats, warm_up=2)
@@ -71,13 +76,27 @@ def benchmark_train_step(
         "model_flops_per_second": flops / ours.seconds,
         "matmul_flops_per_second": matmul_rate,
         "matmul_utilization": flops / ours.seconds / matmul_rate,
-        "peers": {
-            _PEER: {"missing": f"pip install {' '.join(absent)}"}
-            if absent
-            else timings[_PEER].to_json()
-        },
+        "peers": {_PEER: {"missing": absent} if absent else timings[_PEER].to_json()},
         "ratios": {} if absent else {_PEER: timings[_PEER].seconds / ours.seconds},
     }
+
+
+def _check_objective(config: PretrainConfig) -> None:
+    """Operations are counted, and the peer is built, for the paper's own method."""
+    for name, value, needed in (
+        ("objective.name", config.objective.name, "replaced_token_detection"),
+        ("generator.kind", config.generator.kind, "masked_lm"),
+        ("generator.tying", config.generator.tying, "embeddings"),
+    ):
+        if value != needed:
+            raise ConfigError(f"{name}={value}: this benchmark measures {needed} only")
+
+
+def _why_no_peer(precision: str) -> str:
+    absent = peers.missing_packages(("torch", "transformers"))
+    if absent:
+        return f"pip install {' '.join(absent)}"
+    return "" if precision == "float32" else "measured in float32 only"
 
 
 @dataclasses.dataclass
@@ -95,7 +114,8 @@ class _OurStep:
     def __init__(self, config: PretrainConfig, precision: str, batch):
         start = time.perf_counter()
         pretrainer = ElectraPretrainer(config, _SPECIAL, dtype=dtype_policy(precision))
-        pretrainer.compile(optimizer=make_optimizer(config.training))
+        loss_scaling = precision == "float16"
+        pretrainer.compile(make_optimizer(config.training, loss_scaling=loss_scaling))
         built = time.perf_counter()
         function = tf.function(pretrainer.train_step)
         self._batch = {name: tf.constant(value) for name, value in batch.items()}

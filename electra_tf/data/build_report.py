@@ -14,7 +14,7 @@ def find_warnings(
     *,
     max_length: int,
     heldout_fraction: float,
-    num_parts: int,
+    cut_documents: int,
     quarantined_lines: int,
 ) -> list[str]:
     """Looks for signs that the corpus is not laid out as the settings say.
@@ -24,7 +24,7 @@ def find_warnings(
         heldout: counts of the held-out split.
         max_length: int, tokens of an example.
         heldout_fraction: float, what was asked for.
-        num_parts: int, parts into which too long documents were cut.
+        cut_documents: int, parts of documents so long that they were read in parts.
         quarantined_lines: int.
 
     Returns:
@@ -37,27 +37,27 @@ def find_warnings(
         warnings.append(
             f"only {filled:.0%} of the examples' positions hold a token: {train.documents} "
             f"documents of {mean:.0f} tokens on average for examples of {max_length}. If "
-            "blank lines do not separate documents, pass --noblanks_separate_docs; else "
-            "lower --max_length"
+            "blank lines do not separate documents, set layout to file; else lower "
+            "max_length"
         )
     discarded = 1 - train.kept_text_tokens / max(1, train.text_tokens)
     if discarded > _MAX_DISCARDED_SHARE:
         length = train.text_tokens / max(1, train.lines)
         warnings.append(
             f"{discarded:.0%} of the text was discarded, because lines ({length:.0f} "
-            f"tokens on average) overflow examples of {max_length}. Pass "
-            "--split_long_lines, put a sentence or two on each line, or raise --max_length"
+            f"tokens on average) overflow examples of {max_length}. Turn on "
+            "split_long_lines, put a sentence or two on each line, or raise max_length"
         )
     unknown = train.unknown_tokens / max(1, train.text_tokens)
     if unknown > _MAX_UNKNOWN_SHARE:
         warnings.append(
             f"{unknown:.1%} of the tokens are [UNK]: the vocabulary does not fit the "
-            "text; learn one with build_vocab, and check --lowercase"
+            "text; learn one with build_vocab, and check lowercase"
         )
-    if num_parts:
+    if cut_documents:
         warnings.append(
-            f"very long documents were cut into {num_parts} parts, which count as "
-            "documents; separate documents by blank lines if they are several"
+            f"very long documents were cut {cut_documents} times, and their parts count "
+            "as documents; separate documents by blank lines if they are several"
         )
     if quarantined_lines:
         warnings.append(

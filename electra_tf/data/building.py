@@ -196,7 +196,7 @@ def _results(
             f"corpus: no text in {num_files} file(s)"
             if heldout.examples == 0
             else f"corpus: all {heldout.documents} documents were held out; lower "
-            "--heldout_fraction or use more text"
+            "heldout_fraction or use more text"
         )
     return results
 
@@ -216,7 +216,7 @@ def _manifest(results, inputs, vocabulary):
         heldout,
         max_length=inputs.max_length,
         heldout_fraction=inputs.heldout_fraction,
-        num_parts=sum(result.cut_documents for result in results),
+        cut_documents=sum(result.cut_documents for result in results),
         quarantined_lines=quarantined_lines,
     )
     return DatasetManifest(

@@ -36,17 +36,15 @@ def check_output(directory: Path, *, overwrite: bool) -> None:
         DataError: names what is in the way.
     """
     if directory.exists() and not directory.is_dir():
-        raise DataError(
-            f"{directory}: a file, not a directory; choose another --output"
-        )
+        raise DataError(f"{directory}: a file, not a directory; choose another place")
     names = sorted(os.listdir(directory)) if directory.exists() else []
     # The staging directory of an interrupted build says that the rest is ours as well.
     if overwrite or not names or MANIFEST_FILE in names or _STAGING in names:
         return
     raise DataError(
         f"{directory}: not empty and not a dataset (it holds {', '.join(names[:3])}"
-        f"{', …' if names[3:] else ''}); choose another --output, or pass --overwrite: "
-        "it replaces only files of a dataset and keeps the others"
+        f"{', …' if names[3:] else ''}); choose another directory, or build "
+        "with --overwrite: it replaces only files of a dataset and keeps the others"
     )
 
 
@@ -67,7 +65,7 @@ def existing_dataset(
     except DataError as error:
         if overwrite:
             return None
-        raise DataError(f"{error}; replace it with --overwrite") from error
+        raise DataError(f"{error}; build it again with --overwrite") from error
     if manifest.inputs == inputs:
         try:
             check_dataset(directory, manifest)
@@ -84,7 +82,8 @@ def existing_dataset(
     ]
     raise DataError(
         f"{directory}: holds a dataset of other text or settings (different: "
-        f"{', '.join(names)}); choose another --output, or replace it with --overwrite"
+        f"{', '.join(names)}); choose another directory, delete this one, or build "
+        "with --overwrite"
     )
 
 
@@ -108,7 +107,7 @@ def staging(directory: Path):
         raise WorkError(
             f"{error.filename or directory}: cannot be written "
             f"({error.strerror or error}); no dataset was made, what was there before "
-            "is unchanged. Free some space or choose another --output, then try again"
+            "is unchanged. Free some space or choose another place, then try again"
         ) from error
     finally:
         shutil.rmtree(path, ignore_errors=True)

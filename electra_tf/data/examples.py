@@ -58,7 +58,7 @@ class ExampleBuilder:
     Equal documents give equal examples however they are cut into batches.
 
     Args:
-        max_length: int in [5, 65535], tokens of an example (`T`).
+        max_length: int in [5, 32768], tokens of an example (`T`).
         cls_id: id of `[CLS]`.
         sep_id: id of `[SEP]`.
         pad_id: id of `[PAD]`.

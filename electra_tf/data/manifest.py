@@ -189,7 +189,7 @@ def check_dataset(
         raise DataError(
             f"{directory}: examples of {manifest.max_length} tokens, this run expects "
             f"{max_length}; set data.max_length={manifest.max_length}, or build the "
-            f"dataset again with --max_length={max_length}"
+            f"dataset again with max_length={max_length}"
         )
     if batch_size is not None:
         check_batch_size(manifest, batch_size)

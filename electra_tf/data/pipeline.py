@@ -91,7 +91,7 @@ def heldout_batches(
     if num_examples == 0:
         raise DataError(
             f"{directory}: no held-out examples; build the dataset with a larger "
-            "--heldout_fraction or from more documents"
+            "heldout_fraction or from more documents"
         )
 
     def batch(number):

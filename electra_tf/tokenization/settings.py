@@ -109,8 +109,7 @@ def check_settings(
     if wrong:
         kept = ", ".join(f"{name}={getattr(stored, name)}" for name in wrong)
         given = ", ".join(f"{name}={asked[name]}" for name in wrong)
-        flags = " ".join(f"--{'' if getattr(stored, n) else 'no'}{n}" for n in wrong)
         raise ConfigError(
             f"{vocabulary_path}: learned with {kept}, but {given} was asked for; "
-            f"use {kept} (on the command line {flags}), or learn another vocabulary"
+            f"use {kept}, or learn another vocabulary"
         )

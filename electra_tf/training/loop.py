@@ -92,7 +92,7 @@ class TrainingLoop:
             values = self._run_steps(iterator, tf.constant(count, tf.int32))
             progress.step += count
             if progress.step - count == interval_step == 0:
-                _wait(values)
+                self._local_values(values)
                 taken = time.monotonic() - interval_start
                 logging.info("first step after %.1f s of tracing and set-up", taken)
             if self._is_due(progress.step, training.log_every) or stop:
@@ -132,10 +132,14 @@ class TrainingLoop:
         )
 
     def _read(self, values) -> dict[str, float]:
-        local = self._devices.strategy.experimental_local_results
-        means = {name: float(local(value)[0]) for name, value in values.items()}
+        means = self._local_values(values)
         self._pretrainer.reset_metrics()
         return means
+
+    def _local_values(self, values) -> dict[str, float]:
+        """Waits for the device."""
+        local = self._devices.strategy.experimental_local_results
+        return {name: float(local(value)[0]) for name, value in values.items()}
 
     def _report(self, progress, means, steps, seconds):
         training = self._training
@@ -205,9 +209,3 @@ def initial_losses(vocabulary_size: int) -> dict[str, float]:
         "generator_loss": math.log(vocabulary_size),
         "discriminator_loss": math.log(2.0),
     }
-
-
-def _wait(values) -> None:
-    for value in tf.nest.flatten(values):
-        tf.convert_to_tensor(value)
-        break

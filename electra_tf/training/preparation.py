@@ -21,6 +21,13 @@ from electra_tf.tokenization.settings import check_settings
 from electra_tf.tokenization.vocabulary import Vocabulary
 
 _CORPUS_FILE = "corpus.txt"
+_DECIDED_BY_RECORDS = (
+    "lowercase",
+    "strip_accents",
+    "text_field",
+    "split_long_lines",
+    "heldout_fraction",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +62,26 @@ class PreparedData:
     directory: Path
     manifest: DatasetManifest
     vocabulary: Vocabulary
+
+    def resolve(self, config: PretrainConfig) -> PretrainConfig:
+        """The configuration with what the records decide: vocabulary and normalisation.
+
+        Says which settings ready records overrule.
+        """
+        inputs = self.manifest.inputs
+        decided = {name: getattr(inputs, name) for name in _DECIDED_BY_RECORDS}
+        for name, value in decided.items():
+            asked = getattr(config.data, name)
+            if value != asked:
+                logging.info(
+                    "data.%s=%s, as the records were built, instead of %s",
+                    name,
+                    value,
+                    asked,
+                )
+        data = config.data.model_copy(update=decided)
+        config = config.with_vocabulary_size(len(self.vocabulary))
+        return config.model_copy(update={"data": data})
 
     @property
     def fingerprint(self) -> str:
@@ -150,7 +177,12 @@ def records_directory(model_dir: Path, max_length: int) -> Path:
 
 def _build(config, sources, model_dir):
     files = sources.files or (_embedded_corpus(model_dir),)
-    vocabulary = sources.vocabulary or _learn(config, files, sources.vocabulary_path)
+    vocabulary = sources.vocabulary
+    if vocabulary:
+        path = sources.vocabulary_path
+        logging.info("vocabulary: %s (%d tokens)", path, len(vocabulary))
+    else:
+        vocabulary = _learn(config, files, sources.vocabulary_path)
     settings = config.data
     check_settings(
         sources.vocabulary_path,

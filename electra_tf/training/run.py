@@ -88,7 +88,7 @@ def pretrain(request: RunRequest) -> None:
     check_batch_size(config.training.batch_size, devices.num_replicas)
     logging.info("devices: %s; precision: %s", devices.description, request.precision)
     data = prepare_data(config, sources, directory.path)
-    config = config.with_vocabulary_size(len(data.vocabulary))
+    config = data.resolve(config)
     directory.claim(config, data.vocabulary.fingerprint)
     logging.info("configuration: %s", directory.path / "config.yaml")
     _train(config, request, directory, devices, data, began)

@@ -18,7 +18,7 @@ def _warnings(train=None, heldout=None, **options):
     settings = {
         "max_length": 128,
         "heldout_fraction": 0.01,
-        "num_parts": 0,
+        "cut_documents": 0,
         "quarantined_lines": 0,
     }
     heldout = {"documents": 1, "examples": 1} if heldout is None else heldout
@@ -39,7 +39,7 @@ def test_a_good_dataset_needs_no_warning():
         ({"train": {"tokens": 5000}}, ["only 39%", "10 documents", "1000 tokens"]),
         ({"train": {"kept_text_tokens": 7000}}, ["30% of the text", "100 tokens"]),
         ({"train": {"unknown_tokens": 600}}, ["6.0% of the tokens are [UNK]"]),
-        ({"num_parts": 3}, ["cut into 3 parts"]),
+        ({"cut_documents": 3}, ["cut 3 times"]),
         ({"quarantined_lines": 7}, ["7 lines", "quarantine.jsonl"]),
         ({"heldout": {}}, ["nothing was held out"]),
         ({"heldout": {"documents": 1, "examples": 50}}, ["33% of the examples"]),

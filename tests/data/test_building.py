@@ -44,7 +44,7 @@ def test_a_blank_line_after_every_line_is_warned_of(build):  # B20
     filled, heldout = manifest.warnings
     assert "only 14%" in filled  # 16 letters, [CLS] and [SEP] of 128 positions
     assert "1000 documents of 16 tokens on average" in filled
-    assert "--noblanks_separate_docs" in filled
+    assert "layout to file" in filled
     assert "copies of one" in heldout
 
 

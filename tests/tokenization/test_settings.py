@@ -52,9 +52,9 @@ def test_damaged_settings_are_refused(vocabulary_path, content):
 @pytest.mark.parametrize(
     ("stored", "asked", "flags"),
     [
-        ((True, False), (True, True), "--nostrip_accents"),  # B31
-        ((True, True), (False, True), "--lowercase"),
-        ((False, True), (True, True), "--nolowercase"),
+        ((True, False), (True, True), "use strip_accents=False"),  # B31
+        ((True, True), (False, True), "use lowercase=True"),
+        ((False, True), (True, True), "use lowercase=False"),
     ],
 )
 def test_contradictions_are_refused(vocabulary_path, stored, asked, flags):
