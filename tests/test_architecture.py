@@ -53,3 +53,11 @@ def test_every_public_name_exists_and_is_documented():
     for name in electra_tf.__all__:
         assert getattr(electra_tf, name).__doc__, name
     assert len(electra_tf.__all__) < 30
+
+
+def test_tests_mirror_the_package():
+    of_the_whole = {"architecture", "commands", "official", "presets"}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        name = path.stem.removeprefix("test_")
+        source = path.relative_to(ROOT / "tests").with_name(f"{name}.py")
+        assert name in of_the_whole or (ROOT / "electra_tf" / source).exists(), path
