@@ -4,7 +4,7 @@ from electra_tf.data.manifest import DatasetManifest, SplitCounts
 
 _MAX_UNKNOWN_SHARE = 0.05
 _MIN_FILLED_SHARE = 0.5
-_MAX_DISCARDED_SHARE = 0.1
+_MAX_DISCARDED_SHARE = 0.15
 _MAX_HELDOUT_SHARE = 0.2
 
 
@@ -14,6 +14,7 @@ def find_warnings(
     *,
     max_length: int,
     heldout_fraction: float,
+    split_long_lines: bool,
     cut_documents: int,
     quarantined_lines: int,
 ) -> list[str]:
@@ -24,6 +25,7 @@ def find_warnings(
         heldout: counts of the held-out split.
         max_length: int, tokens of an example.
         heldout_fraction: float, what was asked for.
+        split_long_lines: bool, likewise.
         cut_documents: int, parts of documents so long that they were read in parts.
         quarantined_lines: int.
 
@@ -43,10 +45,11 @@ def find_warnings(
     discarded = 1 - train.kept_text_tokens / max(1, train.text_tokens)
     if discarded > _MAX_DISCARDED_SHARE:
         length = train.text_tokens / max(1, train.lines)
+        remedy = "" if split_long_lines else "turn on split_long_lines, "
         warnings.append(
             f"{discarded:.0%} of the text was discarded, because lines ({length:.0f} "
-            f"tokens on average) overflow examples of {max_length}. Turn on "
-            "split_long_lines, put a sentence or two on each line, or raise max_length"
+            f"tokens on average) overflow examples of {max_length}: {remedy}put a "
+            "sentence or two on each line, or raise max_length"
         )
     unknown = train.unknown_tokens / max(1, train.text_tokens)
     if unknown > _MAX_UNKNOWN_SHARE:

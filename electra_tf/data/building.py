@@ -216,6 +216,7 @@ def _manifest(results, inputs, vocabulary):
         heldout,
         max_length=inputs.max_length,
         heldout_fraction=inputs.heldout_fraction,
+        split_long_lines=inputs.split_long_lines,
         cut_documents=sum(result.cut_documents for result in results),
         quarantined_lines=quarantined_lines,
     )

@@ -18,6 +18,7 @@ def _warnings(train=None, heldout=None, **options):
     settings = {
         "max_length": 128,
         "heldout_fraction": 0.01,
+        "split_long_lines": False,
         "cut_documents": 0,
         "quarantined_lines": 0,
     }

@@ -55,7 +55,7 @@ def test_other_text_does_not_replace_the_records_of_a_run(place):
 
 
 def test_a_vocabulary_is_learned_once(place, caplog):
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, logger="absl")
     config = micro_config(
         model={"vocabulary_size": None},
         data={"learned_vocabulary_size": 100, "heldout_fraction": 0.2},
@@ -69,7 +69,7 @@ def test_a_vocabulary_is_learned_once(place, caplog):
 
 
 def test_the_configuration_says_how_ready_records_were_built(place, caplog):
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, logger="absl")
     built = micro_config(data={"heldout_fraction": 0.2, "lowercase": False})
     made = prepare_data(built, _sources(place), place / "run")
     shutil.copytree(made.directory, place / "records")
