@@ -45,6 +45,9 @@ setuptools.setup(
         "tensorflow-serving-api>=2.19",
         # 2.21.0 cannot be imported beside TensorFlow 2.21.
         "tensorflow-text>=2.21.1,<2.22",
+        # Weights of Hugging Face's; the dtypes of older files of theirs.
+        "safetensors>=0.4.3",
+        "ml_dtypes>=0.4",
         # Learns WordPiece vocabularies.
         "tokenizers>=0.20",
         # Checksums of record files, in C.

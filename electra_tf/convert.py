@@ -63,17 +63,23 @@ def main() -> None:
             raise ConfigError(f"--{flag.name} is missing (see --help)")
     if _NUM_HEADS.value and _CONFIG.value:
         raise ConfigError("--config says the heads already; leave --num_heads out")
+    # What can be refused without TensorFlow, which takes seconds to import, comes first.
+    from electra_tf.runtime.files import check_new_directory, write_atomically
     from electra_tf.runtime.tensorflow_start import import_tensorflow
 
+    output = pathlib.Path(_OUTPUT.value)
+    check_new_directory(output, overwrite=_OVERWRITE.value)
+    config = _configuration()
     import_tensorflow()
     from rich.console import Console
 
-    from electra_tf.checkpoints import conversion, reading, table
-    from electra_tf.runtime.files import write_atomically
+    from electra_tf.checkpoints import conversion, reading, runs, table
 
+    heads = reading.heads_only(_NUM_HEADS.value)
+    hints = runs.run_hints(config) if config else heads
     checkpoint = reading.read_checkpoint(
         pathlib.Path(_SOURCE.value),
-        hints=_hints(),
+        hints=hints,
         allow_missing=_ALLOW_MISSING.value,
         vocab=pathlib.Path(_VOCAB.value) if _VOCAB.value else None,
         lowercase=_LOWERCASE.value,
@@ -81,7 +87,6 @@ def main() -> None:
     )
     if _TOWER.value:
         checkpoint = conversion.only_tower(checkpoint, _TOWER.value)
-    output = pathlib.Path(_OUTPUT.value)
     result = conversion.write_checkpoint(
         checkpoint, _TO.value, output, overwrite=_OVERWRITE.value
     )
@@ -103,19 +108,14 @@ def main() -> None:
         console.print(f"{tower}: {place if _TO.value != 'tf1' else output} ({shown})")
 
 
-def _hints():
-    from electra_tf.checkpoints.assembly import Hints
-    from electra_tf.checkpoints.runs import run_hints
+def _configuration():
     from electra_tf.config import load_config
 
     if _CONFIG.value:
-        return run_hints(load_config(_CONFIG.value, cli.SET.value))
+        return load_config(_CONFIG.value, cli.SET.value)
     if cli.SET.value:
         raise ConfigError("--set changes a configuration; name it with --config")
-    return {
-        "discriminator": Hints(num_heads=_NUM_HEADS.value),
-        "generator": Hints(num_heads=None),
-    }
+    return None
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ COMMANDS = (
     "build_vocab",
     "build_dataset",
     "benchmark",
+    "convert",
     "doctor",
 )
 

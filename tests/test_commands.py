@@ -25,6 +25,10 @@ FLAGS = {
         *("heldout_fraction", "num_shards", "num_workers", "invalid_text"),
         *("overwrite", "seed"),
     },
+    "convert": {
+        *("source", "to", "output", "tower", "config", "num_heads", "vocab"),
+        *("lowercase", "strip_accents", "allow_missing", "overwrite", "set"),
+    },
     "benchmark": {"config", "repeats", "json", "set", "precision"},
     "doctor": set(),
 }

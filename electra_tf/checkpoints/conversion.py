@@ -13,7 +13,7 @@ from electra_tf.checkpoints.reading import Checkpoint
 from electra_tf.checkpoints.tf1 import write_tf1
 from electra_tf.checkpoints.verification import Verification, verify
 from electra_tf.errors import DataError
-from electra_tf.runtime.files import replace_directory
+from electra_tf.runtime.files import check_new_directory, replace_directory
 
 Format = Literal["preset", "huggingface", "tf1", "keras_hub"]
 FORMATS = get_args(Format)
@@ -58,14 +58,7 @@ def write_checkpoint(
             no place for the model.
         WorkError: it could not be written, or is not what was read.
     """
-    if (
-        output.exists()
-        and not overwrite
-        and (output.is_file() or any(output.iterdir()))
-    ):
-        raise DataError(
-            f"--output={output}: is there already; choose another, or add --overwrite"
-        )
+    check_new_directory(output, overwrite=overwrite)
     if to != "tf1" and checkpoint.tokenizer is None:
         raise DataError(
             f"{checkpoint.path}: there is no vocabulary beside the weights; name it with "

@@ -16,9 +16,8 @@ from electra_tf.tokenization.settings import load_settings
 from electra_tf.tokenization.vocabulary import Vocabulary
 
 TOWERS = ("discriminator", "generator")
-_NO_HINTS = {tower: Hints() for tower in TOWERS}
-# Tables are padded to a multiple of 8 up to 128, for the sake of matrix units.
-_MAX_PADDING = 128
+# For the sake of matrix units some pad the word table to the next multiple of one.
+_PADDED_TO = (8, 16, 32, 64, 128)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,6 +37,11 @@ class Checkpoint:
     models: Mapping[str, Model]
     entries: Sequence[Entry]
     tokenizer: TokenizerSettings | None
+
+
+def heads_only(num_heads: int | None) -> dict[str, Hints]:
+    """Hints where nothing but the discriminator's heads is known, or not even these."""
+    return {"discriminator": Hints(num_heads=num_heads), "generator": Hints()}
 
 
 def read_checkpoint(
@@ -66,7 +70,7 @@ def read_checkpoint(
     Raises:
         DataError: nothing known, not complete, or not what the hints say.
     """
-    checkpoint = _read(path, hints or _NO_HINTS, allow_missing)
+    checkpoint = _read(path, hints or heads_only(None), allow_missing)
     tokenizer = _tokenizer(checkpoint, vocab, lowercase, strip_accents)
     return _fit_vocabulary(dataclasses.replace(checkpoint, tokenizer=tokenizer))
 
@@ -189,7 +193,7 @@ def _fit_vocabulary(checkpoint: Checkpoint) -> Checkpoint:
         rows = model.size.vocabulary_size
         if rows == count:
             continue
-        if not (0 < rows - count < _MAX_PADDING and rows % 8 == 0):
+        if rows not in [-(-count // multiple) * multiple for multiple in _PADDED_TO]:
             raise DataError(
                 f"{checkpoint.path}: the word table of the {tower} has {rows:,} rows, "
                 f"the vocabulary {count:,} tokens; name the vocabulary that the model "

@@ -95,7 +95,7 @@ def find_tf1(path: pathlib.Path) -> pathlib.Path | None:
     latest = tf.train.latest_checkpoint(str(path))
     if latest:
         return pathlib.Path(latest)
-    found = sorted(path.glob("*.index"))
+    found = sorted(path.glob("*.index"), key=lambda p: (len(p.stem), p.stem))
     if len(found) > 1:
         names = ", ".join(entry.stem for entry in found)
         raise DataError(

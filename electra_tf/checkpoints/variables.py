@@ -109,7 +109,8 @@ def bind_shapes(
         symbols, shape = letters.split(), shapes[name]
         if len(symbols) == len(shape):
             for symbol, size in zip(symbols, shape, strict=True):
-                bound.setdefault(symbol, size)
+                if symbol != "1":
+                    bound.setdefault(symbol, size)
         wanted = tuple(1 if s == "1" else bound.get(s) for s in symbols)
         if wanted != shape:
             pairs = zip(symbols, wanted, shape, strict=False)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 
-from electra_tf.errors import WorkError
+from electra_tf.errors import DataError, WorkError
 
 
 def write_atomically(path: str | os.PathLike, content: bytes) -> None:
@@ -33,6 +33,19 @@ def write_atomically(path: str | os.PathLike, content: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         raise WorkError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def check_new_directory(path: pathlib.Path, *, overwrite: bool) -> None:
+    """Refuses a place that is taken.
+
+    Raises:
+        DataError: it is a file, or a directory that is not empty, and may not be replaced.
+    """
+    is_free = not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    if not (is_free or overwrite):
+        raise DataError(
+            f"--output={path}: is there already; choose another, or add --overwrite"
+        )
 
 
 def replace_directory(

@@ -114,7 +114,7 @@ def test_a_configuration_that_does_not_fit_is_refused(official):  # E03
     wide = {**HINTS, "generator": Hints(letters={"H": 32}, num_heads=4)}
     with pytest.raises(
         DataError,
-        match=r"generator/.* \[16\], \[32\] was .*generator.hidden_dim_fraction",
+        match=r"generator/.* \[16, 16\], \[32, 32\] was .*generator.hidden_dim_fraction",
     ):
         official("joint", hints=wide)
     deep = {**HINTS, "discriminator": Hints(num_layers=12, num_heads=4)}
