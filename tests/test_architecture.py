@@ -15,6 +15,7 @@ COMMANDS = (
     "build_dataset",
     "benchmark",
     "convert",
+    "flops",
     "doctor",
 )
 

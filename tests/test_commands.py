@@ -29,6 +29,7 @@ FLAGS = {
         *("source", "to", "output", "tower", "config", "num_heads", "vocab"),
         *("lowercase", "strip_accents", "allow_missing", "overwrite", "set"),
     },
+    "flops": {"config", "all", "format", "set"},
     "benchmark": {"config", "repeats", "json", "set", "precision"},
     "doctor": set(),
 }
