@@ -30,6 +30,12 @@ _MODEL_DIR = flags.DEFINE_string(
 _RESUME = flags.DEFINE_enum(
     "resume", "auto", ["auto", "never"], "Go on from the last checkpoint, or refuse to."
 )
+_INIT_DISCRIMINATOR = flags.DEFINE_string(
+    "init_discriminator",
+    None,
+    "Start from these weights: a preset, a run, a TF1 or Hugging Face checkpoint.",
+)
+_INIT_GENERATOR = flags.DEFINE_string("init_generator", None, "Likewise.")
 
 
 def main() -> None:
@@ -53,6 +59,8 @@ def main() -> None:
             logical_cpus=cli.LOGICAL_CPUS.value,
             resume=_RESUME.value,
             seed=cli.SEED.value,
+            init_discriminator=_INIT_DISCRIMINATOR.value,
+            init_generator=_INIT_GENERATOR.value,
         )
     )
 

@@ -9,6 +9,7 @@ from tests.command import run_command
 FLAGS = {
     "pretrain": {
         *("config", "corpus", "data", "vocab", "model_dir", "resume"),
+        *("init_discriminator", "init_generator"),
         *("set", "seed", "strategy", "precision", "logical_cpus"),
     },
     "evaluate": {

@@ -1,6 +1,7 @@
 """One pre-training run from request to report."""
 
 import dataclasses
+import glob
 import pathlib
 import time
 
@@ -40,6 +41,8 @@ class RunRequest:
         logical_cpus: int, replicas on one CPU.
         resume: "auto" (go on from the last checkpoint) or "never" (refuse to).
         seed: int, or None for the configuration's.
+        init_discriminator: path of weights to start from, or None.
+        init_generator: likewise.
     """
 
     config: str = "tiny"
@@ -53,6 +56,8 @@ class RunRequest:
     logical_cpus: int = 1
     resume: str = "auto"
     seed: int | None = None
+    init_discriminator: str | None = None
+    init_generator: str | None = None
 
 
 def pretrain(request: RunRequest) -> None:
@@ -78,6 +83,10 @@ def pretrain(request: RunRequest) -> None:
     dtype_policy(request.precision)
     directory = RunDirectory(model_dir)
     directory.check(config, sources.vocabulary and sources.vocabulary.fingerprint)
+    for name in ("init_discriminator", "init_generator"):
+        path = getattr(request, name)
+        if path and not glob.glob(f"{glob.escape(path)}*"):
+            raise ConfigError(f"--{name}={path}: no such file or directory")
     if request.resume == "never" and any(directory.checkpoints.glob("*.index")):
         raise ConfigError(
             f"--model_dir={directory.path} holds checkpoints; resume them with "
@@ -105,27 +114,17 @@ def _load_config(request: RunRequest, sources: Sources) -> PretrainConfig:
     )
 
 
-def _train(
-    config: PretrainConfig,
-    request: RunRequest,
-    directory: RunDirectory,
-    devices: Devices,
-    data: PreparedData,
-    began: float,
-) -> None:
+def _start(config, request, directory, devices, vocabulary):
+    """The compiled pretrainer, its checkpoints and the step at which it stands."""
     from electra_tf.optimization.factory import make_optimizer
     from electra_tf.pretraining.masking import SpecialTokens
     from electra_tf.pretraining.pretrainer import ElectraPretrainer
     from electra_tf.training.checkpoints import Checkpoints
-    from electra_tf.training.health import HealthMonitor
-    from electra_tf.training.loop import Progress, TrainingLoop
-    from electra_tf.training.metrics_log import MetricsLog, read_metrics
 
-    vocabulary, training = data.vocabulary, config.training
-    special = SpecialTokens.of(vocabulary)
+    training = config.training
     with devices.strategy.scope():
         pretrainer = ElectraPretrainer(
-            config, special, dtype=dtype_policy(request.precision)
+            config, SpecialTokens.of(vocabulary), dtype=dtype_policy(request.precision)
         )
         loss_scaling = request.precision == "float16"
         pretrainer.compile(make_optimizer(training, loss_scaling=loss_scaling))
@@ -136,6 +135,36 @@ def _train(
     logging.info("parameters: %s", f"{pretrainer.count_params():,}")
     if step:
         logging.info("resuming from the checkpoint of step %d", step)
+    elif request.init_discriminator or request.init_generator:
+        # Needs KerasHub, which takes seconds to import.
+        from electra_tf.training.initialization import initialize
+
+        initialize(
+            pretrainer,
+            config,
+            vocabulary,
+            discriminator=request.init_discriminator,
+            generator=request.init_generator,
+        )
+    return pretrainer, checkpoints, step
+
+
+def _train(
+    config: PretrainConfig,
+    request: RunRequest,
+    directory: RunDirectory,
+    devices: Devices,
+    data: PreparedData,
+    began: float,
+) -> None:
+    from electra_tf.training.health import HealthMonitor
+    from electra_tf.training.loop import Progress, TrainingLoop
+    from electra_tf.training.metrics_log import MetricsLog, read_metrics
+
+    training = config.training
+    pretrainer, checkpoints, step = _start(
+        config, request, directory, devices, data.vocabulary
+    )
     if step >= training.num_train_steps and (directory.path / SUMMARY_FILE).exists():
         logging.info("this run is finished; raise training.num_train_steps to go on")
         return
