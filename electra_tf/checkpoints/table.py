@@ -54,8 +54,8 @@ def _row(members: Sequence[Entry]) -> tuple[str, str, str, str]:
 def print_verifications(results: Sequence[Verification], console: Console) -> None:
     """Prints what was compared and the largest difference."""
     for result in results:
-        equal = "" if "bit" in result.what else f": at most {result.difference:.2g} off"
-        console.print(f"verified: {result.what}{equal}")
+        off = f": at most {result.difference:.2g} off" if result.difference else ""
+        console.print(f"verified: {result.what}{off}")
         if result.note:
             console.print(f"  {result.note}")
 

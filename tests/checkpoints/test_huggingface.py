@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 import safetensors.numpy
+import tensorflow as tf
 
 from electra_tf.checkpoints.huggingface import (
     read_huggingface,
@@ -13,6 +14,7 @@ from electra_tf.checkpoints.huggingface import (
     write_huggingface,
 )
 from electra_tf.checkpoints.model import TokenizerSettings
+from electra_tf.checkpoints.presets import network_of
 from electra_tf.checkpoints.reading import read_checkpoint
 from electra_tf.errors import DataError
 from tests.checkpoints.conftest import run
@@ -56,6 +58,11 @@ def test_outputs_are_those_of_its_modules(golden, name, tower):
         actual = run(models[tower], *inputs)
         real = inputs[2] > 0
         np.testing.assert_allclose(actual[real], expected["logits"][real], atol=1e-5)
+        encoder = network_of(models[tower]).backbone.encoder
+        states = encoder.hidden_states(*(tf.constant(value) for value in inputs))
+        assert len(states) == len(expected["hidden_states"])
+        for layer, value in zip(expected["hidden_states"], states, strict=True):
+            np.testing.assert_allclose(value.numpy()[real], layer[real], atol=1e-5)
     actions = {entry.action for entry in entries}
     assert actions <= {"used", "transposed", "skipped"}
     kernels = [e for e in entries if e.target and e.target.endswith("/kernel")]
