@@ -121,6 +121,9 @@ class TrainingConfig(Section):
     num_evaluation_batches: int = Field(
         100, gt=0, description="At most, when held out."
     )
+    peak_flops_per_second: float | None = Field(
+        None, gt=0, description="Of one device, to log which share of it is used."
+    )
 
     @model_validator(mode="after")
     def _warmup_ends_before_training(self):

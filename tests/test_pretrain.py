@@ -63,6 +63,7 @@ def workspace(tmp_path_factory):
     config = micro_config(
         model={"vocabulary_size": None},
         data={"learned_vocabulary_size": 120, "heldout_fraction": 0.1},
+        training={"peak_flops_per_second": 1e9},
     )
     (path / "micro.yaml").write_text(config.to_yaml())
     return path
@@ -106,6 +107,9 @@ def test_a_run_leaves_everything_to_repeat_it(workspace, finished):
     assert [record["step"] for record in records] == [5, 10, 15, 20, 20]
     *steps, heldout = records
     assert all(record["loss"] > 0 for record in steps)
+    assert all(record["mfu"] > 0 for record in steps)
+    ratio = steps[0]["model_flops_per_second"] / steps[0]["mfu"]
+    assert ratio == pytest.approx(1e9)
     assert steps[-1]["tokens"] == pytest.approx(summary["tokens"])
     assert heldout["heldout_generator_loss"] == summary["heldout"]["generator_loss"]
     saved = yaml.safe_load((run / "config.yaml").read_text())
@@ -116,7 +120,7 @@ def test_a_run_leaves_everything_to_repeat_it(workspace, finished):
 
 def test_a_person_sees_progress_and_a_summary(finished):
     assert "step 20/20" in finished.stderr
-    assert "tokens/s" in finished.stderr
+    assert "tokens/s (MFU " in finished.stderr
     assert "left" in finished.stderr
     assert "microseconds" not in finished.stderr  # TensorFlow's notes to itself
     for text in ("On held-out text", "generator", "discriminator", "AUC", "→"):

@@ -1,5 +1,5 @@
-"""Weights of others: reading and writing the official TF1, Hugging Face's and KerasHub's.
+"""Weights of others: the official TF1, Hugging Face's and KerasHub's, read and written.
 
 Names and layouts of other programs never leave this package. Everything is read into a
-`Model`: our names, our layout, tensor by tensor when it is needed.
+`Model`: our names, our layout, each tensor when it is needed.
 """

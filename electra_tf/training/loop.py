@@ -48,6 +48,7 @@ class TrainingLoop:
         checkpoints: `Checkpoints`.
         metrics_log: `MetricsLog`.
         health: `HealthMonitor`.
+        flops_per_step: float, operations of an update as appendix E counts them.
         evaluate: called without arguments every `evaluate_every` steps; returns
             held-out measures to log.
     """
@@ -61,6 +62,7 @@ class TrainingLoop:
         checkpoints: Checkpoints,
         metrics_log: MetricsLog,
         health: HealthMonitor,
+        flops_per_step: float,
         evaluate: Callable[[], dict[str, float | None]],
     ):
         self._pretrainer = pretrainer
@@ -69,6 +71,7 @@ class TrainingLoop:
         self._checkpoints = checkpoints
         self._log = metrics_log
         self._health = health
+        self._flops_per_step = flops_per_step
         self._evaluate = evaluate
         self._run_steps = make_step_function(pretrainer, devices)
 
@@ -151,20 +154,28 @@ class TrainingLoop:
         skipped = self._pretrainer.skipped_updates()
         findings = self._health.check(progress.step, progress.tokens, means, skipped)
         optimizer = self._pretrainer.optimizer
+        flops_rate = self._flops_per_step * steps / seconds
         extra = {
+            "model_flops_per_second": flops_rate,
             "tokens": progress.tokens,
             "seconds": progress.seconds,
             "tokens_per_second": rate,
             "learning_rate": float(tf.convert_to_tensor(optimizer.learning_rate)),
             "skipped_updates": skipped,
         }
+        used = ""
+        if training.peak_flops_per_second:
+            peak = training.peak_flops_per_second * self._devices.num_replicas
+            extra["mfu"] = flops_rate / peak
+            used = f" (MFU {extra['mfu']:.1%})"
         self._log.write(progress.step, means | extra)
         logging.info(
-            "step %d/%d %s %s tokens/s, %s left",
+            "step %d/%d %s %s tokens/s%s, %s left",
             progress.step,
             training.num_train_steps,
             describe(means),
             f"{rate:,.0f}",
+            used,
             format_seconds(left),
         )
         for finding in findings:

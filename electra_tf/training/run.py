@@ -157,6 +157,7 @@ def _train(
     data: PreparedData,
     began: float,
 ) -> None:
+    from electra_tf.analysis.flops import train_example_flops
     from electra_tf.training.health import HealthMonitor
     from electra_tf.training.loop import Progress, TrainingLoop
     from electra_tf.training.metrics_log import MetricsLog, read_metrics
@@ -188,6 +189,7 @@ def _train(
         checkpoints=checkpoints,
         metrics_log=metrics_log,
         health=health,
+        flops_per_step=train_example_flops(config) * training.batch_size,
         evaluate=lambda: _logged(evaluate()),
     )
     batches = data.training_batches(config, start_step=step - first_step)
