@@ -44,7 +44,7 @@ def plateau_tokens(config: PretrainConfig) -> float:
     """Tokens until which a discriminator on its plateau is no cause for concern.
 
     Measured for 2 layers of 128 at 7e-4 (docs/pretraining.md), where the discriminator
-    starts after 1 to 2 million tokens; wider models and lower rates are given
+    starts after 1.5 to 2.5 million tokens; wider models and lower rates are given
     proportionally more. An order of magnitude, not a prediction.
     """
     width = max(config.model.hidden_dim / 128, 1.0)
@@ -170,8 +170,9 @@ class HealthMonitor:
                 "stuck",
                 f"step {step}: COLLAPSE: after {tokens / 1e6:.1f}M tokens the "
                 "discriminator still calls every token original; at this size it should "
-                f"have started before {self._patience / 1e6:.0f}M. Likely cause: a "
-                "learning rate that is too high for a small model",
+                f"have started before {self._patience / 1e6:.0f}M. Likely causes: initial "
+                "weights that are too small for the width (model.initializer_range), or "
+                "a learning rate that is too high for a small model",
             )
         else:
             yield from self._once(
