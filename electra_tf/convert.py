@@ -33,6 +33,9 @@ _TOWER = flags.DEFINE_enum(
     ["discriminator", "generator"],
     "Convert this one only; by default both, if both are there.",
 )
+_TASK = flags.DEFINE_string(
+    "task", None, "Head of a fine-tuned TF1 checkpoint (task_specific/NAME)."
+)
 _CONFIG = flags.DEFINE_string(
     "config", None, "Preset or YAML file that the weights have to fit; says the heads."
 )
@@ -84,11 +87,16 @@ def main() -> None:
         vocab=pathlib.Path(_VOCAB.value) if _VOCAB.value else None,
         lowercase=_LOWERCASE.value,
         strip_accents=_STRIP_ACCENTS.value,
+        task=_TASK.value,
     )
     if _TOWER.value:
         checkpoint = conversion.only_tower(checkpoint, _TOWER.value)
     result = conversion.write_checkpoint(
-        checkpoint, _TO.value, output, overwrite=_OVERWRITE.value
+        checkpoint,
+        _TO.value,
+        output,
+        overwrite=_OVERWRITE.value,
+        task=_TASK.value or "task",
     )
     console = Console(soft_wrap=True, highlight=False)
     table.print_entries(result.entries, console)

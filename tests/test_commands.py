@@ -28,7 +28,7 @@ FLAGS = {
     },
     "convert": {
         *("source", "to", "output", "tower", "config", "num_heads", "vocab"),
-        *("lowercase", "strip_accents", "allow_missing", "overwrite", "set"),
+        *("lowercase", "strip_accents", "allow_missing", "overwrite", "set", "task"),
     },
     "flops": {"config", "all", "format", "set"},
     "benchmark": {"config", "repeats", "json", "set", "precision"},

@@ -15,7 +15,7 @@ from electra_tf.checkpoints.variables import (
 from electra_tf.errors import DataError
 from electra_tf.modeling.encoder import EncoderSize
 
-Action = Literal["used", "transposed", "reshaped", "cut", "skipped", "fresh"]
+Action = Literal["used", "transposed", "reshaped", "split", "cut", "skipped", "fresh"]
 _MAX_NAMES = 6
 
 
@@ -85,7 +85,7 @@ def assemble(
     has_projection: bool,
     hints: Hints,
     allow_missing: Collection[str] = (),
-    num_classes: int | None = None,
+    class_names: tuple[str, ...] | None = None,
 ) -> tuple[Model, list[Entry]]:
     """Collects the tensors of one network.
 
@@ -99,7 +99,7 @@ def assemble(
         has_projection: bool, likewise.
         hints: `Hints`.
         allow_missing: our names that may be missing, and are then initialised.
-        num_classes: int, of a classifier.
+        class_names: of a classifier.
 
     Raises:
         DataError: a tensor is missing or has a wrong shape; the number of heads is not
@@ -140,7 +140,7 @@ def assemble(
         architecture=architecture,
         size=size,
         tensors={name: tensors[name] for name in expected},
-        num_classes=num_classes,
+        class_names=class_names,
     )
     return model, entries
 

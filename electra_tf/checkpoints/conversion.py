@@ -40,7 +40,12 @@ class Conversion:
 
 
 def write_checkpoint(
-    checkpoint: Checkpoint, to: Format, output: pathlib.Path, *, overwrite: bool = False
+    checkpoint: Checkpoint,
+    to: Format,
+    output: pathlib.Path,
+    *,
+    overwrite: bool = False,
+    task: str = "task",
 ) -> Conversion:
     """Writes a checkpoint in another format and compares it with what was read.
 
@@ -52,6 +57,7 @@ def write_checkpoint(
         to: one of `FORMATS`.
         output: directory, which appears only when everything is in it and verified.
         overwrite: bool, replace a directory that is there.
+        task: name of a fine-tuned head in an official checkpoint.
 
     Raises:
         DataError: there is no vocabulary, the directory is not empty, or the format has
@@ -68,7 +74,7 @@ def write_checkpoint(
     verifications: list[Verification] = []
 
     def write(directory: pathlib.Path) -> None:
-        added.extend(_write(checkpoint, to, directory))
+        added.extend(_write(checkpoint, to, directory, task))
         verifications.extend(verify(checkpoint, to, directory))
 
     replace_directory(output, write, min_free_bytes=_bytes(checkpoint) + _MARGIN_BYTES)
@@ -108,10 +114,10 @@ def only_tower(checkpoint: Checkpoint, tower: str) -> Checkpoint:
 
 
 def _write(
-    checkpoint: Checkpoint, to: Format, directory: pathlib.Path
+    checkpoint: Checkpoint, to: Format, directory: pathlib.Path, task: str
 ) -> Sequence[Entry]:
     if to == "tf1":
-        write_tf1(checkpoint.models, directory)
+        write_tf1(checkpoint.models, directory, task)
         if checkpoint.tokenizer:
             lines = "".join(f"{token}\n" for token in checkpoint.tokenizer.tokens)
             (directory / "vocab.txt").write_text(lines, encoding="utf-8", newline="")

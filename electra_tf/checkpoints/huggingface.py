@@ -33,6 +33,9 @@ CLASSES: dict[Architecture, str] = {
     "encoder": "ElectraModel",
     "replaced_token_detector": "ElectraForPreTraining",
     "masked_lm": "ElectraForMaskedLM",
+    "deep_text_classifier": "ElectraForSequenceClassification",
+    "token_classifier": "ElectraForTokenClassification",
+    "question_answerer": "ElectraForQuestionAnswering",
 }
 _LAYER = {
     "query": "attention.self.query",
@@ -68,7 +71,20 @@ _HEADS: dict[Architecture, dict[str, str]] = {
         "head/layer_norm/beta": "generator_predictions.LayerNorm.bias",
         "head/output_bias": "generator_lm_head.bias",
     },
+    "deep_text_classifier": {
+        "head/dense/kernel": "classifier.dense.weight",
+        "head/dense/bias": "classifier.dense.bias",
+        "head/output/kernel": "classifier.out_proj.weight",
+        "head/output/bias": "classifier.out_proj.bias",
+    },
+    "token_classifier": {
+        "head/output/kernel": "classifier.weight",
+        "head/output/bias": "classifier.bias",
+    },
+    "question_answerer": {},
 }
+# Start and end are two rows of one tensor there.
+_ANSWERS = re.compile(r"head/(start|end)/(kernel|bias)")
 _LEAVES = {"kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias"}
 _OUTPUT_TABLE = "generator_lm_head.weight"
 _SKIPPED = (
@@ -123,6 +139,7 @@ def read_huggingface(
         has_projection=f"{prefix}embeddings_project.weight" in source,
         hints=_hints(config),
         allow_missing=allow_missing,
+        class_names=_class_names(config) if "class" in architecture else None,
     )
     _check_tied(source, model, label)
     entries += account_for_rest(source, entries, _SKIPPED, label)
@@ -133,6 +150,10 @@ def huggingface_name(
     ours: str, architecture: Architecture, prefix: str = "electra."
 ) -> Translation:
     """Where Hugging Face keeps one of our variables; kernels are transposed there."""
+    if answer := _ANSWERS.fullmatch(ours):
+        row = ("start", "end").index(answer[1])
+        name = f"qa_outputs.{_LEAVES[answer[2]]}"
+        return Translation(name, "split", lambda tensor: _row(tensor, row))
     if ours in _EMBEDDINGS:
         name = prefix + _EMBEDDINGS[ours]
     elif ours in _HEADS[architecture]:
@@ -146,6 +167,14 @@ def huggingface_name(
     return Translation(name)
 
 
+def _row(tensor: Tensor, row: int) -> Tensor:
+    """A row `[1, H]` as a kernel `[H, 1]`, or a bias of `[2]` as one of `[1]`."""
+    if len(tensor.shape) == 2:
+        shape = (tensor.shape[1], 1)
+        return Tensor(shape, lambda: tensor.read()[row].reshape(shape))
+    return Tensor((1,), lambda: tensor.read()[row : row + 1])
+
+
 def write_huggingface(
     model: Model, tokenizer: TokenizerSettings, directory: pathlib.Path
 ) -> None:
@@ -156,12 +185,25 @@ def write_huggingface(
         tokenizer: `TokenizerSettings`.
         directory: exists.
     """
+    if model.architecture not in CLASSES:
+        raise DataError(
+            f"Hugging Face's ELECTRA has no head like this {model.architecture}: its "
+            "classifier of texts has a hidden layer, its question answerer no answerability"
+        )
     config = _config(model, tokenizer)
     prefix = "" if model.architecture == "encoder" else "electra."
     arrays = {}
     for ours, tensor in model.tensors.items():
         place = huggingface_name(ours, model.architecture, prefix)
-        arrays[place.name] = np.ascontiguousarray(place.convert(tensor).read())
+        if place.action == "split":
+            row = tensor.read().reshape(1, -1) if "kernel" in ours else tensor.read()
+            arrays.setdefault(place.name, []).append(row)
+        else:
+            arrays[place.name] = np.ascontiguousarray(place.convert(tensor).read())
+    arrays = {
+        name: np.concatenate(value) if isinstance(value, list) else value
+        for name, value in arrays.items()
+    }
     safetensors.numpy.save_file(
         arrays, directory / WEIGHTS_FILE, metadata={"format": "pt"}
     )
@@ -220,7 +262,28 @@ def _config(model: Model, tokenizer: TokenizerSettings) -> dict:
         "pad_token_id": tokenizer.tokens.index("[PAD]"),
         "tie_word_embeddings": True,
         "dtype": "float32",
+        **_labels(model),
     }
+
+
+def _labels(model: Model) -> dict:
+    if not model.architecture.endswith("classifier"):
+        return {}
+    names = model.class_names or [f"LABEL_{i}" for i in range(model.num_classes)]
+    return {
+        "id2label": {str(index): name for index, name in enumerate(names)},
+        "label2id": {name: index for index, name in enumerate(names)},
+    }
+
+
+def _class_names(config: Mapping) -> tuple[str, ...] | None:
+    """Names that somebody has given to the classes."""
+    stored = config.get("id2label")
+    if not isinstance(stored, dict):
+        return None
+    names = tuple(str(stored[key]) for key in sorted(stored, key=int))
+    is_default = names == tuple(f"LABEL_{index}" for index in range(len(names)))
+    return None if is_default else names
 
 
 def _architecture(directory: pathlib.Path, config: Mapping) -> Architecture:

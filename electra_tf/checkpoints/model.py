@@ -8,13 +8,17 @@ import numpy as np
 
 from electra_tf.modeling.encoder import EncoderSize
 
+# A text classifier is "deep" with a hidden layer, as Hugging Face's are and the official
+# ones are not; an official question answerer may score answerability besides.
 Architecture = Literal[
     "encoder",
     "replaced_token_detector",
     "masked_lm",
     "text_classifier",
+    "deep_text_classifier",
     "token_classifier",
     "question_answerer",
+    "answerability_question_answerer",
 ]
 
 
@@ -56,13 +60,18 @@ class Model:
         architecture: which head.
         size: `EncoderSize`.
         tensors: our name (`encoder/layer_0/query/kernel`, `head/dense/bias`) → tensor.
-        num_classes: int, of a classifier, or None.
+        class_names: by class, of a classifier that knows them.
     """
 
     architecture: Architecture
     size: EncoderSize
     tensors: Mapping[str, Tensor]
-    num_classes: int | None = None
+    class_names: tuple[str, ...] | None = None
+
+    @property
+    def num_classes(self) -> int:
+        """Of a classifier."""
+        return self.tensors["head/output/bias"].shape[0]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

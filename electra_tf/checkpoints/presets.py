@@ -17,12 +17,20 @@ from electra_tf.errors import DataError
 from electra_tf.modeling.backbone import ElectraBackbone
 from electra_tf.modeling.masked_lm import ElectraMaskedLM
 from electra_tf.modeling.presets import ElectraTokenizer
+from electra_tf.modeling.question_answerer import ElectraQuestionAnswerer
 from electra_tf.modeling.replaced_token_detector import ElectraReplacedTokenDetector
+from electra_tf.modeling.text_classifier import ElectraTextClassifier
+from electra_tf.modeling.token_classifier import ElectraTokenClassifier
 
 _CONFIG_FILE, _TASK_FILE = "config.json", "task.json"
 _TASKS: dict[Architecture, type[keras_hub.models.Task]] = {
     "replaced_token_detector": ElectraReplacedTokenDetector,
     "masked_lm": ElectraMaskedLM,
+    "text_classifier": ElectraTextClassifier,
+    "deep_text_classifier": ElectraTextClassifier,
+    "token_classifier": ElectraTokenClassifier,
+    "question_answerer": ElectraQuestionAnswerer,
+    "answerability_question_answerer": ElectraQuestionAnswerer,
 }
 
 
@@ -40,18 +48,17 @@ def read_preset(
         DataError: a task that is not known here, or files that cannot be read.
     """
     name = _registered_name(directory / _TASK_FILE)
-    known = {f"electra_tf>{cls.__name__}": key for key, cls in _TASKS.items()}
+    known = {f"electra_tf>{cls.__name__}": cls for cls in _TASKS.values()}
     if name and name not in known:
         raise DataError(f"{directory}: holds a {name}, which is not supported here")
-    architecture: Architecture = known[name] if name else "encoder"
-    cls = _TASKS.get(architecture, ElectraBackbone)
+    cls = known[name] if name else ElectraBackbone
     try:
         network = cls.from_preset(str(directory))
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise DataError(f"{directory}: cannot be loaded ({reason})") from error
     model = model_of(network)
-    tower = "generator" if architecture == "masked_lm" else "discriminator"
+    tower = "generator" if cls is ElectraMaskedLM else "discriminator"
     entries = [
         Entry(ours, tensor.shape, "used", f"{tower}/{ours}")
         for ours, tensor in model.tensors.items()
@@ -80,7 +87,7 @@ def network_of(model: Model):
     """The Keras model with the weights of a `Model`: a task, or a backbone."""
     backbone = ElectraBackbone.from_size(model.size)
     cls = _TASKS.get(model.architecture)
-    network = cls(backbone) if cls else backbone
+    network = cls(backbone, **_head_options(model)) if cls else backbone
     variables = {our_name(v.path): v for v in network.trainable_variables}
     if variables.keys() != model.tensors.keys():
         different = sorted(variables.keys() ^ model.tensors.keys())
@@ -92,16 +99,37 @@ def network_of(model: Model):
 
 def model_of(network) -> Model:
     """The weights of a Keras model of ours, without a copy."""
-    cls = next((key for key, cls in _TASKS.items() if type(network) is cls), "encoder")
-    backbone = network if cls == "encoder" else network.backbone
+    is_backbone = isinstance(network, ElectraBackbone)
+    backbone = network if is_backbone else network.backbone
+    names = getattr(network, "class_names", None)
     return Model(
-        architecture=cls,
+        architecture="encoder" if is_backbone else _architecture(network),
         size=backbone.size,
+        class_names=names and tuple(names),
         tensors={
             our_name(v.path): Tensor(tuple(v.shape), lambda v=v: np.asarray(v.value))
             for v in network.trainable_variables
         },
     )
+
+
+def _head_options(model: Model) -> dict:
+    if model.architecture == "answerability_question_answerer":
+        return {"has_answerability": True}
+    if not model.architecture.endswith("classifier"):
+        return {}
+    options = {"num_classes": model.num_classes, "class_names": model.class_names}
+    if model.architecture == "deep_text_classifier":
+        options["has_hidden_layer"] = True
+    return options
+
+
+def _architecture(task) -> Architecture:
+    if getattr(task, "has_hidden_layer", False):
+        return "deep_text_classifier"
+    if getattr(task, "has_answerability", False):
+        return "answerability_question_answerer"
+    return next(key for key, cls in _TASKS.items() if type(task) is cls)
 
 
 def our_name(path: str) -> str:

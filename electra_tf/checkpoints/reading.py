@@ -52,6 +52,7 @@ def read_checkpoint(
     vocab: pathlib.Path | None = None,
     lowercase: bool | None = None,
     strip_accents: bool | None = None,
+    task: str | None = None,
 ) -> Checkpoint:
     """Reads weights in any format that is known.
 
@@ -63,6 +64,7 @@ def read_checkpoint(
         vocab: vocabulary file; by default what lies beside the weights.
         lowercase: bool; by default as stored beside the weights, else True.
         strip_accents: likewise.
+        task: which head of a fine-tuned official checkpoint, where there are several.
 
     Returns:
         `Checkpoint`; rows of the word table beyond the vocabulary are cut off.
@@ -70,19 +72,19 @@ def read_checkpoint(
     Raises:
         DataError: nothing known, not complete, or not what the hints say.
     """
-    checkpoint = _read(path, hints or heads_only(None), allow_missing)
+    checkpoint = _read(path, hints or heads_only(None), allow_missing, task)
     tokenizer = _tokenizer(checkpoint, vocab, lowercase, strip_accents)
     return _fit_vocabulary(dataclasses.replace(checkpoint, tokenizer=tokenizer))
 
 
-def _read(path, hints, allow_missing):
+def _read(path, hints, allow_missing, task):
     if run := find_run(path):
         models, entries = read_run(*run)
         tokenizer = _vocabulary_beside(run[0] / "vocab.txt", None, None)
         return _checkpoint(path, "run", models, entries, tokenizer)
     inner = [path / tower for tower in TOWERS if _directory_format(path / tower)]
     if inner:
-        parts = [_read(part, hints, allow_missing) for part in inner]
+        parts = [_read(part, hints, allow_missing, task) for part in inner]
         return _pair(path, [_named(part, part.path.name) for part in parts])
     kind = _directory_format(path)
     if kind == "preset":
@@ -92,7 +94,7 @@ def _read(path, hints, allow_missing):
     if kind == "huggingface":
         return _checkpoint(path, kind, *read_huggingface(path, allow_missing))
     if prefix := find_tf1(path):
-        models, entries = read_tf1(prefix, hints, allow_missing)
+        models, entries = read_tf1(prefix, hints, allow_missing, task)
         tokenizer = _vocabulary_beside(prefix.parent / "vocab.txt", None, None)
         return _checkpoint(path, "tf1", models, entries, tokenizer)
     if not path.exists():

@@ -46,13 +46,32 @@ _HEADS = {
     "head/output_bias": "output_bias",
     "head/prediction/kernel": "dense_1/kernel",
     "head/prediction/bias": "dense_1/bias",
+    # Of fine-tuned models.
+    "head/output/kernel": "dense/kernel",
+    "head/output/bias": "dense/bias",
+    "head/start/kernel": "dense/kernel",
+    "head/start/bias": "dense/bias",
+    "head/end/kernel": "dense_1/kernel",
+    "head/end/bias": "dense_1/bias",
+    "head/answerable/kernel": "dense_2/kernel",
+    "head/answerable/bias": "dense_2/bias",
 }
 _DISCRIMINATOR_HEAD = "discriminator_predictions"
 _GENERATOR_HEAD = "generator_predictions"
+_TASK_HEADS = "task_specific"
+_TAGGING_TASKS = ("chunk",)
+_PRETRAINED = ("encoder", "replaced_token_detector")
 _SKIPPED = (
     (r".*/adam_[mv]", "slot of the optimizer"),
     (r"global_step|.*/global_step", "counter of the optimizer"),
     (r"generator_(ltr|rtl)/.*|cloze_predictions/.*", "two-tower generator of Electric"),
+)
+_OTHER_TASKS = (rf"{_TASK_HEADS}/.*", "head of another task")
+_PRETRAINING = (
+    (
+        rf"generator/.*|{_GENERATOR_HEAD}/.*|{_DISCRIMINATOR_HEAD}/.*",
+        "of pre-training, in a fine-tuned model",
+    ),
 )
 
 
@@ -137,13 +156,15 @@ def read_tf1(
     prefix: pathlib.Path,
     hints: Mapping[str, Hints],
     allow_missing: Collection[str] = (),
+    task: str | None = None,
 ) -> tuple[dict[str, Model], list[Entry]]:
-    """Reads the towers of a checkpoint.
+    """Reads the towers of a checkpoint, or a fine-tuned model as "discriminator".
 
     Args:
         prefix: see `find_tf1`.
         hints: "discriminator" and "generator" → `Hints`.
         allow_missing: our names that may be missing.
+        task: which head of `task_specific/`, where there are several.
 
     Returns:
         "discriminator" and "generator", as far as they are there; what became of every
@@ -183,6 +204,15 @@ def read_tf1(
         entries.extend(used)
 
     has_discriminator = _DISCRIMINATOR_HEAD in heads
+    if _TASK_HEADS in heads:
+        task = _only_task(source, task, label)
+        scope = f"{_TASK_HEADS}/{task}"
+        architecture = _task_architecture(source, scope, task, label)
+        add("discriminator", architecture, "electra", scope, None)
+        entries += account_for_rest(
+            source, entries, (*_SKIPPED, _OTHER_TASKS, *_PRETRAINING), label
+        )
+        return models, entries
     if has_discriminator or _GENERATOR_HEAD not in heads:
         architecture = "replaced_token_detector" if has_discriminator else "encoder"
         add("discriminator", architecture, "electra", _DISCRIMINATOR_HEAD, None)
@@ -195,6 +225,33 @@ def read_tf1(
         add("generator", "masked_lm", encoder, _GENERATOR_HEAD, embeddings)
     entries += account_for_rest(source, entries, _SKIPPED, label)
     return models, entries
+
+
+def _only_task(source, task, label):
+    tasks = sorted({n.split("/")[1] for n in source if n.startswith(f"{_TASK_HEADS}/")})
+    if task is None and len(tasks) > 1:
+        raise DataError(
+            f"{label}: has heads of several tasks ({', '.join(tasks)}); name "
+            "one with --task"
+        )
+    if task not in (None, *tasks):
+        raise DataError(
+            f"{label}: has no head of the task {task}, but {', '.join(tasks)}"
+        )
+    return task or tasks[0]
+
+
+def _task_architecture(source, scope, task, label):
+    if f"{scope}/qa_hidden/kernel" in source:
+        raise DataError(
+            f"{label}: the head of {task} predicts start and end jointly, which is not "
+            "supported here; one that predicts them independently is"
+        )
+    if f"{scope}/dense_2/kernel" in source:
+        return "answerability_question_answerer"
+    if f"{scope}/dense_1/kernel" in source:
+        return "question_answerer"
+    return "token_classifier" if task in _TAGGING_TASKS else "text_classifier"
 
 
 def _with_heads(hints, source, encoder):
@@ -214,7 +271,9 @@ def _count_layers(source, encoder):
     return 1 + max((int(match[1]) for match in found if match), default=-1)
 
 
-def write_tf1(models: Mapping[str, Model], directory: pathlib.Path) -> None:
+def write_tf1(
+    models: Mapping[str, Model], directory: pathlib.Path, task: str = "task"
+) -> None:
     """Writes towers as one checkpoint with the original's names.
 
     What the generator shares with the discriminator is stored once, as there.
@@ -222,11 +281,12 @@ def write_tf1(models: Mapping[str, Model], directory: pathlib.Path) -> None:
     Args:
         models: "discriminator" and "generator", or one of them.
         directory: where to write `model.ckpt` and `checkpoint`.
+        task: name of a fine-tuned head, below `task_specific/`.
 
     Raises:
         DataError: a head that the original does not have.
     """
-    named = tf1_tensors(models)
+    named = tf1_tensors(models, task)
     names = list(named)
     prefix = str(directory / PREFIX)
     tf.raw_ops.SaveV2(
@@ -241,14 +301,23 @@ def write_tf1(models: Mapping[str, Model], directory: pathlib.Path) -> None:
     )
 
 
-def tf1_tensors(models: Mapping[str, Model]) -> dict[str, Tensor]:
-    """The original's names of all tensors of some towers."""
+def tf1_tensors(models: Mapping[str, Model], task: str = "task") -> dict[str, Tensor]:
+    """The original's names of all tensors of some towers.
+
+    Raises:
+        DataError: a head that the original does not have.
+    """
     discriminator, generator = models.get("discriminator"), models.get("generator")
     named: dict[str, Tensor] = {}
     if discriminator is not None:
+        if discriminator.architecture == "deep_text_classifier":
+            raise DataError(
+                "the original's classifier of texts has no hidden layer, as this one has"
+            )
+        is_pretrained = discriminator.architecture in _PRETRAINED
+        head = _DISCRIMINATOR_HEAD if is_pretrained else f"{_TASK_HEADS}/{task}"
         for ours, tensor in discriminator.tensors.items():
-            name = tf1_name(ours, encoder="electra", head=_DISCRIMINATOR_HEAD)
-            named[name] = tensor
+            named[tf1_name(ours, encoder="electra", head=head)] = tensor
     if generator is None:
         return named
     is_alone = discriminator is None

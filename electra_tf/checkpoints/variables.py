@@ -55,6 +55,34 @@ _HEADS: dict[Architecture, dict[str, str]] = {
         "head/layer_norm/beta": "E",
         "head/output_bias": "V",
     },
+    "text_classifier": {
+        "head/output/kernel": "H C",
+        "head/output/bias": "C",
+    },
+    "deep_text_classifier": {
+        "head/dense/kernel": "H H",
+        "head/dense/bias": "H",
+        "head/output/kernel": "H C",
+        "head/output/bias": "C",
+    },
+    "token_classifier": {
+        "head/output/kernel": "H C",
+        "head/output/bias": "C",
+    },
+    "question_answerer": {
+        "head/start/kernel": "H 1",
+        "head/start/bias": "1",
+        "head/end/kernel": "H 1",
+        "head/end/bias": "1",
+    },
+    "answerability_question_answerer": {
+        "head/start/kernel": "H 1",
+        "head/start/bias": "1",
+        "head/end/kernel": "H 1",
+        "head/end/bias": "1",
+        "head/answerable/kernel": "H 1",
+        "head/answerable/bias": "1",
+    },
 }
 # What a person changes to make a letter fit.
 _SETTINGS = {

@@ -76,7 +76,7 @@ class ElectraEmbeddings(keras.layers.Layer):
             ValueError: `T` exceeds the position table (`tf.errors.InvalidArgumentError`
                 where it is known only when the graph runs).
         """
-        self._check_length(token_ids)
+        token_ids = self._check_length(token_ids)
         segments = tf.one_hot(segment_ids, self.num_segments, dtype=tf.float32)
         positions = tf.convert_to_tensor(self.position_embeddings)
         total = tf.gather(tf.convert_to_tensor(self.word_embeddings), token_ids)
@@ -93,17 +93,21 @@ class ElectraEmbeddings(keras.layers.Layer):
         length, limit = token_ids.shape[1], self.max_sequence_length
         advice = "shorten the input or build the model with more positions."
         if length is None:
-            tf.debugging.assert_less_equal(
+            fits = tf.debugging.assert_less_equal(
                 tf.shape(token_ids)[1],
                 limit,
                 f"The sequence is longer than the position table of {limit} rows "
                 f"(max_sequence_length); {advice}",
             )
-        elif length > limit:
+            # Nothing else may fail first. (Eagerly there is nothing to wait for.)
+            with tf.control_dependencies([fits] if fits is not None else []):
+                return tf.identity(token_ids)
+        if length > limit:
             raise ValueError(
                 f"The sequence has {length} tokens, the position table {limit} rows "
                 f"(max_sequence_length); {advice}"
             )
+        return token_ids
 
     def get_config(self):
         """Constructor arguments."""

@@ -92,3 +92,107 @@ class ReplacedTokenHead(keras.layers.Layer):
     def compute_output_spec(self, states):
         """Shape of the output."""
         return keras.KerasTensor(states.shape[:2], dtype="float32")
+
+
+class ClassificationHead(keras.layers.Layer):
+    """Logits of classes, of a sequence's first token or of every token.
+
+    Args:
+        input_dim: int, width of the states it reads.
+        num_classes: int, `C`.
+        has_hidden_layer: bool, a gelu layer in between, as Hugging Face's classifier of
+            sequences has; the original's has none.
+        dropout: float in [0, 1), before each layer.
+        initializer_range: float, standard deviation of the truncated normal.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        num_classes: int,
+        has_hidden_layer: bool = False,
+        dropout: float = 0.1,
+        initializer_range: float = 0.02,
+        **kwargs,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self.input_dim = input_dim
+        policy = self.dtype_policy
+        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
+        self.dense = None
+        if has_hidden_layer:
+            self.dense = dense(input_dim, "dense", policy, initializer_range)
+        self.output_dense = dense(num_classes, "output", policy, initializer_range)
+
+    def build(self, input_shape=None):
+        """Creates the weights; shapes come from the constructor."""
+        for layer in (self.dense, self.output_dense):
+            if layer is not None:
+                layer.build((None, self.input_dim))
+        self.built = True
+
+    def call(self, states, training=False):
+        """Logits float32 `[…, C]` of states `[…, input_dim]`."""
+        hidden = self.dropout(states, training=training)
+        if self.dense is not None:
+            hidden = self.dropout(gelu(self.dense(hidden)), training=training)
+        return tf.cast(self.output_dense(hidden), tf.float32)
+
+    def compute_output_spec(self, states, training=False):
+        """Shape of the output."""
+        del training
+        shape = (*states.shape[:-1], self.output_dense.units)
+        return keras.KerasTensor(shape, dtype="float32")
+
+
+class AnswerHead(keras.layers.Layer):
+    """Where an answer starts and ends, each scored by itself.
+
+    Args:
+        input_dim: int, width of the states it reads.
+        has_answerability: bool, score the first token as well: is there no answer?
+        initializer_range: float, standard deviation of the truncated normal.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        has_answerability: bool = False,
+        initializer_range: float = 0.02,
+        **kwargs,
+    ):
+        super().__init__(autocast=False, **kwargs)
+        self.input_dim = input_dim
+        self.start, self.end, self.answerable = (
+            dense(1, name, self.dtype_policy, initializer_range)
+            for name in ("start", "end", "answerable")
+        )
+        if not has_answerability:
+            self.answerable = None
+
+    def build(self, input_shape=None):
+        """Creates the weights; shapes come from the constructor."""
+        for layer in (self.start, self.end, self.answerable):
+            if layer is not None:
+                layer.build((None, self.input_dim))
+        self.built = True
+
+    def call(self, states):
+        """Dict of float32 logits of states `[B, T, input_dim]`."""
+        logits = {
+            "start_logits": self.start(states)[..., 0],
+            "end_logits": self.end(states)[..., 0],
+        }
+        if self.answerable is not None:
+            logits["answerable_logits"] = self.answerable(states[:, 0])[..., 0]
+        return {name: tf.cast(value, tf.float32) for name, value in logits.items()}
+
+    def compute_output_spec(self, states):
+        """Shapes of the output."""
+        shapes = {"start_logits": states.shape[:2], "end_logits": states.shape[:2]}
+        if self.answerable is not None:
+            shapes["answerable_logits"] = states.shape[:1]
+        return {
+            name: keras.KerasTensor(shape, dtype="float32")
+            for name, shape in shapes.items()
+        }

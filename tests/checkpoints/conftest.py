@@ -48,7 +48,10 @@ def run(model, token_ids, segment_ids, padding_mask, mask_positions=None):
             rows, length = token_ids.shape
             mask_positions = np.tile(np.arange(length, dtype="int32"), (rows, 1))
         inputs["mask_positions"] = mask_positions
-    return network_of(model)(inputs).numpy()
+    output = network_of(model)(inputs)
+    if isinstance(output, dict):
+        return {name: value.numpy() for name, value in output.items()}
+    return output.numpy()
 
 
 def assert_equal_bits(one, other):

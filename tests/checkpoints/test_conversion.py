@@ -37,6 +37,59 @@ def test_a_chain_through_all_formats_that_keep_heads(official, tmp_path, variant
     assert_equal_bits(first, last)
 
 
+@pytest.mark.parametrize(
+    ("name", "last_format"),
+    [
+        ("sequence_classification", "huggingface"),
+        ("token_classification", "tf1"),
+        ("question_answering", "tf1"),
+    ],
+)
+def test_fine_tuned_models_come_through(
+    golden, tmp_path, vocabulary_of, name, last_format
+):
+    source = golden / "hf" / name
+    config = json.loads((source / "config.json").read_text())
+    first = read_checkpoint(source, vocab=vocabulary_of(config["vocab_size"]))
+    last = first
+    for number, to in enumerate(("preset", "huggingface", "preset", last_format)):
+        output = tmp_path / str(number)
+        write_checkpoint(last, to, output, task="chunk")
+        last = read_checkpoint(output, hints=HINTS)
+    [before], [after] = first.models.values(), last.models.values()
+    assert after.architecture == before.architecture
+    assert_equal_bits(first, last)
+
+
+def test_the_names_of_classes_go_along(golden, tmp_path, vocabulary_of):
+    source = shutil.copytree(golden / "hf" / "token_classification", tmp_path / "hf")
+    path = source / "config.json"
+    config = json.loads(path.read_text())
+    names = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    config["id2label"] = dict(enumerate(names))
+    path.write_text(json.dumps(config))
+    first = read_checkpoint(source, vocab=vocabulary_of(config["vocab_size"]))
+    preset = _convert(first, "preset", tmp_path / "preset")
+    assert preset.models["discriminator"].class_names == tuple(names)
+    _convert(preset, "huggingface", tmp_path / "again")
+    again = json.loads((tmp_path / "again" / "config.json").read_text())
+    assert again["id2label"] == {str(i): name for i, name in enumerate(names)}
+
+
+def test_heads_that_a_format_does_not_have_are_refused(golden, tmp_path, vocabulary_of):
+    vocab = golden / "model" / "vocab.txt"
+    shallow = read_checkpoint(
+        golden / "heads" / "classification_3", hints=HINTS, vocab=vocab
+    )
+    with pytest.raises(DataError, match="no head like this text_classifier"):
+        write_checkpoint(shallow, "huggingface", tmp_path / "out")
+    source = golden / "hf" / "sequence_classification"
+    deep = read_checkpoint(source, vocab=vocabulary_of(150))
+    with pytest.raises(DataError, match="has no hidden layer, as this one has"):
+        write_checkpoint(deep, "tf1", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_chain_through_keras_hub_keeps_the_encoder(golden, tmp_path, vocabulary_of):
     source = golden / "hf" / "pretraining"
     size = json.loads((source / "config.json").read_text())["vocab_size"]
@@ -94,7 +147,7 @@ def test_what_is_there_is_not_replaced_unless_asked(official, tmp_path):
 
 @pytest.mark.parametrize("fault", ["a tensor", "the writer"])
 def test_a_result_that_is_wrong_is_not_kept(official, tmp_path, monkeypatch, fault):
-    def write(models, directory):
+    def write(models, directory, task):
         if fault == "the writer":
             raise OSError(28, "No space left on device")
         [model] = models.values()
@@ -105,7 +158,7 @@ def test_a_result_that_is_wrong_is_not_kept(official, tmp_path, monkeypatch, fau
         changed = type(model)(
             architecture=model.architecture, size=model.size, tensors=tensors
         )
-        conversion_write({"generator": changed}, directory)
+        conversion_write({"generator": changed}, directory, task)
 
     conversion_write = conversion.write_tf1
     monkeypatch.setattr(conversion, "write_tf1", write)

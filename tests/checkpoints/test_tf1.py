@@ -192,3 +192,81 @@ def test_a_tower_alone_comes_back(official, tmp_path):
             tokenizer=None,
         )
         assert_equal_bits(whole, alone)
+
+
+HEADS = {
+    "classification_3": "text_classifier",
+    "tagging": "token_classifier",
+    "squad_independent": "answerability_question_answerer",
+    "squad_independent_no_answerable": "question_answerer",
+}
+
+
+@pytest.mark.parametrize(("name", "architecture"), HEADS.items())
+def test_fine_tuned_models_compute_what_the_original_does(golden, name, architecture):
+    directory = golden / "heads" / name
+    checkpoint = read_checkpoint(directory, hints=HINTS)
+    [model] = checkpoint.models.values()
+    assert model.architecture == architecture
+    with np.load(directory / "values.npz") as values:
+        inputs = [
+            values[f"feature/{key}"]
+            for key in ("input_ids", "segment_ids", "input_mask")
+        ]
+        actual = run(model, *inputs)
+        if architecture == "text_classifier":
+            np.testing.assert_allclose(actual, values["output/logits"], atol=1e-5)
+        elif architecture == "token_classifier":
+            positions = values["feature/chunk_labeled_positions"]
+            used = values["feature/chunk_labels_mask"] > 0
+            actual = np.take_along_axis(actual, positions[..., np.newaxis], axis=1)
+            expected = values["output/logits"]
+            np.testing.assert_allclose(actual[used], expected[used], atol=1e-5)
+        else:
+            for key in ("start_logits", "end_logits"):
+                expected = values[f"output/{key}"]
+                allowed = expected > -500  # forbidden positions are at -1000
+                assert allowed.any()
+                np.testing.assert_allclose(
+                    actual[key][allowed], expected[allowed], atol=1e-4
+                )
+            if "answerable_logits" in actual:
+                expected = values["output/answerable_logit"]
+                np.testing.assert_allclose(
+                    actual["answerable_logits"], expected, atol=1e-5
+                )
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_fine_tuned_models_are_written_as_they_were(golden, tmp_path, name):
+    source = golden / "heads" / name
+    before = open_tf1(source / "model.ckpt")
+    [task] = {n.split("/")[1] for n in before if n.startswith("task_specific/")}
+    write_tf1(read_checkpoint(source, hints=HINTS).models, tmp_path, task)
+    after = open_tf1(tmp_path / "model.ckpt")
+    skipped = {n for n in before if n not in after}
+    assert all("adam" in n or "global_step" in n for n in skipped)
+    for key, tensor in after.items():
+        assert before[key].read().tobytes() == tensor.read().tobytes(), key
+
+
+def test_heads_of_several_tasks_and_joint_heads_are_refused(golden, tmp_path):
+    tensors = open_tf1(golden / "heads" / "classification_3" / "model.ckpt")
+    variables = {name: tensor.read() for name, tensor in tensors.items()}
+    second = {
+        name.replace("/mnli/", "/cola/"): value
+        for name, value in variables.items()
+        if "/mnli/" in name
+    }
+    _write(tmp_path, variables | second)
+    with pytest.raises(DataError, match=r"several tasks \(cola, mnli\); name one"):
+        read_checkpoint(tmp_path, hints=HINTS)
+    checkpoint = read_checkpoint(tmp_path, hints=HINTS, task="cola")
+    reasons = {e.reason for e in checkpoint.entries if e.action == "skipped"}
+    assert "head of another task" in reasons
+    with pytest.raises(DataError, match="no head of the task rte, but cola, mnli"):
+        read_checkpoint(tmp_path, hints=HINTS, task="rte")
+    joint = {"task_specific/squad/qa_hidden/kernel": np.ones((64, 512), "float32")}
+    _write(tmp_path, variables | joint)
+    with pytest.raises(DataError, match="start and end jointly"):
+        read_checkpoint(tmp_path, hints=HINTS, task="squad")

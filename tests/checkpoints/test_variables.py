@@ -14,7 +14,10 @@ from electra_tf.checkpoints.variables import (
 from electra_tf.errors import DataError
 from electra_tf.modeling.backbone import ElectraBackbone
 from electra_tf.modeling.masked_lm import ElectraMaskedLM
+from electra_tf.modeling.question_answerer import ElectraQuestionAnswerer
 from electra_tf.modeling.replaced_token_detector import ElectraReplacedTokenDetector
+from electra_tf.modeling.text_classifier import ElectraTextClassifier
+from electra_tf.modeling.token_classifier import ElectraTokenClassifier
 
 SIZE = {
     "vocabulary_size": 50,
@@ -34,6 +37,17 @@ LETTERS = {"V": 50, "H": 8, "I": 12, "P": 16, "S": 2}
         ("encoder", None),
         ("masked_lm", ElectraMaskedLM),
         ("replaced_token_detector", ElectraReplacedTokenDetector),
+        ("text_classifier", lambda b: ElectraTextClassifier(b, 3)),
+        (
+            "deep_text_classifier",
+            lambda b: ElectraTextClassifier(b, 3, has_hidden_layer=True),
+        ),
+        ("token_classifier", lambda b: ElectraTokenClassifier(b, 3)),
+        ("question_answerer", ElectraQuestionAnswerer),
+        (
+            "answerability_question_answerer",
+            lambda b: ElectraQuestionAnswerer(b, has_answerability=True),
+        ),
     ],
 )
 def test_the_table_is_what_the_models_have(architecture, task, embedding_dim):
@@ -47,7 +61,8 @@ def test_the_table_is_what_the_models_have(architecture, task, embedding_dim):
     assert expected.keys() == shapes.keys()
     assert count_layers(shapes) == 2
     letters = bind_shapes(expected, shapes, {}, {name: name for name in expected})
-    assert letters == {**LETTERS, "E": embedding_dim}
+    classes = {"C": 3} if "classifier" in architecture else {}
+    assert letters == {**LETTERS, **classes, "E": embedding_dim}
 
 
 def test_a_contradiction_names_the_variable_both_shapes_and_the_setting():
