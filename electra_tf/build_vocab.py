@@ -48,6 +48,7 @@ def main() -> None:
     """Runs the command."""
     from electra_tf.data.corpus import find_files
     from electra_tf.data.vocabulary_building import build_vocabulary
+    from electra_tf.runtime.files import check_writable
 
     if not _CORPUS.value:
         raise DataError("--corpus is missing: name a file, directory or quoted glob")
@@ -58,6 +59,7 @@ def main() -> None:
         )
     if os.path.exists(output) and not _OVERWRITE.value:
         raise DataError(f"{output} is there already; add --overwrite to replace it")
+    check_writable(output)
     vocabulary, report = build_vocabulary(
         find_files(_CORPUS.value),
         output,

@@ -46,12 +46,14 @@ def main() -> None:
     if _MASK_RATE.value in (0.0, 1.0):
         raise ConfigError("--mask_rate must be above 0 and below 1")
 
+    from electra_tf.runtime.files import check_writable, write_atomically
     from electra_tf.runtime.tensorflow_start import import_tensorflow
 
+    if _OUTPUT.value:
+        check_writable(_OUTPUT.value)
     import_tensorflow()
     from electra_tf.analysis.heldout import find_towers, measure_towers
     from electra_tf.pretraining.heldout_summary import print_summary
-    from electra_tf.runtime.files import write_atomically
 
     saved = find_towers(_MODEL.value)
     heldout, vocabulary = measure_towers(

@@ -22,7 +22,7 @@ from electra_tf.data.manifest import (
     open_dataset,
 )
 from electra_tf.errors import DataError, WorkError
-from electra_tf.runtime.files import write_atomically
+from electra_tf.runtime.files import check_writable, write_atomically
 from electra_tf.tokenization.settings import settings_path
 
 _STAGING = ".building"
@@ -37,6 +37,7 @@ def check_output(directory: Path, *, overwrite: bool) -> None:
     """
     if directory.exists() and not directory.is_dir():
         raise DataError(f"{directory}: a file, not a directory; choose another place")
+    check_writable(directory)
     names = sorted(os.listdir(directory)) if directory.exists() else []
     # The staging directory of an interrupted build says that the rest is ours as well.
     if overwrite or not names or MANIFEST_FILE in names or _STAGING in names:

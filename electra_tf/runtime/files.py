@@ -35,17 +35,36 @@ def write_atomically(path: str | os.PathLike, content: bytes) -> None:
         raise WorkError(f"{path}: cannot be written ({error.strerror})") from error
 
 
+def check_writable(path: str | os.PathLike) -> None:
+    """Refuses a file or directory that could not be created or replaced, before any work.
+
+    Raises:
+        DataError: says what is in the way.
+    """
+    place = pathlib.Path(path).absolute()
+    if not place.is_dir():
+        place = place.parent
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise DataError(f"{path}: cannot be written ({place} is a file)")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise DataError(f"{path}: cannot be written ({place} does not permit it)")
+
+
 def check_new_directory(path: pathlib.Path, *, overwrite: bool) -> None:
     """Refuses a place that is taken.
 
     Raises:
-        DataError: it is a file, or a directory that is not empty, and may not be replaced.
+        DataError: it is a file, or a directory that is not empty, and may not be
+            replaced; or it could not be written.
     """
     is_free = not path.exists() or (path.is_dir() and not any(path.iterdir()))
     if not (is_free or overwrite):
         raise DataError(
             f"--output={path}: is there already; choose another, or add --overwrite"
         )
+    check_writable(path)
 
 
 def replace_directory(
