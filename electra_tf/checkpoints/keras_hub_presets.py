@@ -14,6 +14,7 @@ from electra_tf.checkpoints.assembly import (
     account_for_rest,
     assemble,
 )
+from electra_tf.checkpoints.memory import free_networks
 from electra_tf.checkpoints.model import Model, Tensor, TokenizerSettings
 from electra_tf.errors import DataError
 
@@ -88,6 +89,7 @@ def read_keras_hub(
     return {"discriminator": model}, entries, _read_tokenizer(directory)
 
 
+@free_networks
 def write_keras_hub(
     model: Model, tokenizer: TokenizerSettings, directory: pathlib.Path
 ) -> list[Entry]:

@@ -7,6 +7,7 @@ import keras_hub
 import numpy as np
 
 from electra_tf.checkpoints.assembly import Entry
+from electra_tf.checkpoints.memory import free_networks
 from electra_tf.checkpoints.model import (
     Architecture,
     Model,
@@ -66,6 +67,7 @@ def read_preset(
     return {tower: model}, entries, _read_tokenizer(directory)
 
 
+@free_networks
 def write_preset(
     model: Model, tokenizer: TokenizerSettings, directory: pathlib.Path
 ) -> None:

@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 
 from electra_tf.checkpoints.assembly import Hints
+from electra_tf.checkpoints.memory import free_networks
 from electra_tf.checkpoints.model import Model
 from electra_tf.checkpoints.reading import Checkpoint, read_checkpoint
 from electra_tf.errors import WorkError
@@ -51,25 +52,29 @@ def verify(
     Raises:
         WorkError: a tensor has other bits, or an output differs where it should not.
     """
-    hints = {
-        tower: Hints(num_heads=model.size.num_heads)
-        for tower, model in checkpoint.models.items()
-    }
-    again = read_checkpoint(
-        directory,
-        hints={"discriminator": next(iter(hints.values())), **_both(hints)},
-    )
-    results = []
+    results = _verify_bits(checkpoint, to, directory)
     for tower, model in checkpoint.models.items():
-        copy = again.models.get(tower) or again.models["discriminator"]
-        results.append(_compare_bits(tower, model, copy, to))
-        inner = directory / tower
+        inner, source = directory / tower, checkpoint.path / tower
         written = inner if inner.is_dir() else directory
-        source = checkpoint.path / tower
         read = source if source.is_dir() else checkpoint.path
         for kind, path in ((checkpoint.format, read), (to, written)):
             results += _compare_outputs(tower, model, kind, path)
     return results
+
+
+@free_networks
+def _verify_bits(checkpoint, to, directory):
+    hints = {
+        tower: Hints(num_heads=model.size.num_heads)
+        for tower, model in checkpoint.models.items()
+    }
+    again = read_checkpoint(directory, hints=_both(hints))
+    return [
+        _compare_bits(
+            tower, model, again.models.get(tower) or again.models["discriminator"], to
+        )
+        for tower, model in checkpoint.models.items()
+    ]
 
 
 def _both(hints):
@@ -100,17 +105,16 @@ def _compare_outputs(
     inputs = _inputs(model)
     real = inputs["padding_mask"] > 0
     if kind == "keras_hub":
-        encoder = _encoder_of(model)
-        difference = _largest(_run_keras_hub(path, inputs), _run(encoder, inputs), real)
+        theirs = _run_keras_hub(path, inputs)
+        difference = _largest(theirs, _run(_encoder_of(model), inputs), real)
         what = f"{tower}: hidden states of KerasHub's encoder"
         return [Verification(what, difference, _GELU_NOTE)]
     if kind != "huggingface" or not _has_transformers(path):
         return []
     theirs = _run_hugging_face(path, model.architecture, inputs)
-    ours = _run(model, inputs)
     if model.architecture == "deep_text_classifier":
         real = slice(None)  # one result a row
-    difference = _largest(theirs, ours, real)
+    difference = _largest(theirs, _run(model, inputs), real)
     if difference > _TOLERANCE:
         raise WorkError(
             f"{path}: Hugging Face's {tower} computes something else (largest difference "
@@ -151,6 +155,7 @@ def _encoder_of(model: Model) -> Model:
     )
 
 
+@free_networks
 def _run(model: Model, inputs) -> np.ndarray:
     from electra_tf.checkpoints.presets import network_of
 
@@ -164,6 +169,7 @@ def _run(model: Model, inputs) -> np.ndarray:
     return np.asarray(output)
 
 
+@free_networks
 def _run_keras_hub(path: pathlib.Path, inputs) -> np.ndarray:
     import keras_hub
 
@@ -179,6 +185,7 @@ def _has_transformers(path: pathlib.Path) -> bool:
     )
 
 
+@free_networks
 def _run_hugging_face(path: pathlib.Path, architecture: str, inputs) -> np.ndarray:
     import torch
     import transformers
