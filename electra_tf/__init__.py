@@ -23,6 +23,8 @@ _HOME = {
     "Vocabulary": "electra_tf.tokenization.vocabulary",
     "load_config": "electra_tf.config",
     "make_optimizer": "electra_tf.optimization.factory",
+    "read_checkpoint": "electra_tf.checkpoints.reading",
+    "write_checkpoint": "electra_tf.checkpoints.conversion",
 }
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "Vocabulary",
     "load_config",
     "make_optimizer",
+    "read_checkpoint",
+    "write_checkpoint",
 ]
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from tests.conftest import ROOT
 from tests.micro import SPECIAL, micro_config
 
 SUMMARY_KEYS = {"steps", "tokens", "seconds", "tokens_per_second", "heldout"}
+BASE = ("--config=micro.yaml", "--model_dir=refused")
 HELDOUT_KEYS = {
     "generator_accuracy",
     "unigram_accuracy",
@@ -197,6 +199,49 @@ def test_longer_sequences_follow_shorter_ones(workspace):  # A09
     assert [(p["first_step"], p["max_length"]) for p in phases] == [(0, 8), (2, 16)]
 
 
+def test_a_run_starts_from_the_weights_of_another(workspace, finished):
+    result = run_command(
+        "pretrain",
+        "--config=micro.yaml",
+        "--data=run/records-16",
+        "--model_dir=continued",
+        "--init_discriminator=run",
+        "--init_generator=run/generator",
+        "--seed=3",
+        "--set=training.num_train_steps=1",
+        "--set=training.num_warmup_steps=0",
+        "--set=training.learning_rate=1e-9",
+        cwd=workspace,
+    )
+    assert result.returncode == 0, result.stderr
+    loaded = re.findall(r"(\w+): (\d+) of (\d+) variables loaded", result.stderr)
+    assert [name for name, *_ in loaded] == ["discriminator", "generator"]
+    assert all(count == total for _, count, total in loaded)
+    before, after = (
+        _model_weights(workspace / run / "checkpoints" / f"step-{step}")
+        for run, step in (("run", 20), ("continued", 1))
+    )
+    for name, value in before.items():
+        np.testing.assert_allclose(after[name], value, atol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [("nowhere", "no such file"), ("texts", "nothing that is known here")],
+)
+def test_weights_that_cannot_be_read_are_refused(workspace, finished, source, message):
+    line = refusal_of(
+        "pretrain",
+        *BASE,
+        "--data=run/records-16",
+        f"--init_discriminator={source}",
+        cwd=workspace,
+    )
+    assert "--init_discriminator" in line
+    assert source in line
+    assert message in line
+
+
 def test_two_replicas_make_the_updates_of_one(workspace, finished):
     weights = []
     for replicas in (1, 2):
@@ -283,8 +328,6 @@ def test_a_signal_saves_and_the_same_command_goes_on(workspace, finished, number
 
 
 # What is refused, in about a second and before any work.
-
-BASE = ("--config=micro.yaml", "--model_dir=refused")
 
 
 @pytest.mark.parametrize(

@@ -98,10 +98,10 @@ def _read(path, hints, allow_missing, task):
         tokenizer = _vocabulary_beside(prefix.parent / "vocab.txt", None, None)
         return _checkpoint(path, "tf1", models, entries, tokenizer)
     if not path.exists():
-        raise DataError(f"--source={path}: no such file or directory")
+        raise DataError(f"{path}: no such file or directory")
     holds = sorted(p.name for p in path.iterdir())[:5] if path.is_dir() else ["a file"]
     raise DataError(
-        f"--source={path}: nothing that is known here (it holds "
+        f"{path}: nothing that is known here (it holds "
         f"{', '.join(holds) or 'nothing'}); name a TensorFlow checkpoint (model.ckpt), a "
         "directory of Hugging Face's, a preset, or the directory of a run"
     )

@@ -6,14 +6,17 @@ import pathlib
 import numpy as np
 from absl import logging
 
+from electra_tf.checkpoints.assembly import listed
 from electra_tf.checkpoints.model import Model, TokenizerSettings
 from electra_tf.checkpoints.reading import Checkpoint, read_checkpoint
 from electra_tf.checkpoints.runs import run_hints
+from electra_tf.checkpoints.variables import variable_shapes
 from electra_tf.config import PretrainConfig
 from electra_tf.errors import ConfigError, DataError
 from electra_tf.tokenization.python_wordpiece import PythonWordPieceTokenizer
 from electra_tf.tokenization.vocabulary import CONTINUATION, UNKNOWN, Vocabulary
 
+_EMBEDDINGS = set(variable_shapes("encoder", num_layers=0, has_projection=False))
 _BY_TOKEN = ("encoder/embeddings/word_embeddings", "head/output_bias")
 
 
@@ -47,7 +50,10 @@ def initialize(
         layer = getattr(pretrainer, tower)
         if layer is None or not layer.trainable_variables:
             raise ConfigError(f"--init_{tower}={source}: this run trains no {tower}")
-        checkpoint = read_checkpoint(pathlib.Path(source), hints=run_hints(config))
+        try:
+            checkpoint = read_checkpoint(pathlib.Path(source), hints=run_hints(config))
+        except DataError as error:
+            raise DataError(f"--init_{tower}: {error}") from error
         model = _tower(checkpoint, tower)
         variables = layer.trainable_variables
         if tower == "generator" and discriminator:
@@ -64,33 +70,55 @@ def _tower(checkpoint: Checkpoint, tower: str) -> Model:
 
 
 def _assign(variables, tower, model, tokenizer, vocabulary):
+    # Of embeddings that are shared, the path begins with the other tower's name.
+    named = {variable.path.split("/", 1)[1]: variable for variable in variables}
     rows = _rows(model, tokenizer, vocabulary, tower)
-    fresh = []
-    for variable in variables:
-        # Of embeddings that it borrows, the path begins with the other tower's name.
-        name = variable.path.split("/", 1)[1]
-        if name not in model.tensors:
-            fresh.append(name)
+    _check_shapes(named, tower, model)
+    _check_encoder(named, tower, model)
+    fresh = [name for name in named if name not in model.tensors]
+    for name, variable in named.items():
+        if name in fresh:
             continue
         value = model.tensors[name].read()
-        if name in _BY_TOKEN and rows is not None:
-            value = _translated(value, rows)
-        if value.shape != tuple(variable.shape):
-            raise DataError(
-                f"--init_{tower}: {name} has the shape {list(value.shape)} there, "
-                f"{list(variable.shape)} in this run; choose the sizes of the weights "
-                f"(model.*, {'generator.*, ' if tower == 'generator' else ''}or another "
-                "--config)"
-            )
-        variable.assign(value)
+        is_by_token = name in _BY_TOKEN and rows is not None
+        variable.assign(_translated(value, rows) if is_by_token else value)
     if fresh:
         logging.warning(
             "%s: %s start at random values, the source has none",
             tower,
             ", ".join(fresh),
         )
-    count = len(variables)
-    logging.info("%s: %d of %d variables loaded", tower, count - len(fresh), count)
+    loaded = len(named) - len(fresh)
+    logging.info("%s: %d of %d variables loaded", tower, loaded, len(named))
+
+
+def _check_shapes(named, tower, model):
+    for name, variable in named.items():
+        if name not in model.tensors:
+            continue
+        # Rows of tokens are translated.
+        first = 1 if name in _BY_TOKEN else 0
+        there, here = model.tensors[name].shape, tuple(variable.shape)
+        if there[first:] != here[first:]:
+            raise DataError(
+                f"--init_{tower}: {name} has the shape {list(there)} there, "
+                f"{list(here)} in this run; choose the sizes of the weights (model.*"
+                f"{', generator.*' if tower == 'generator' else ''}, or another --config)"
+            )
+
+
+def _check_encoder(named, tower, model):
+    """Only a head may be missing in the source, and nothing of its encoder be left out."""
+    held = {name for name in model.tensors if name.startswith("encoder/")}
+    lost = held - named.keys() - (_EMBEDDINGS if tower == "generator" else set())
+    lacking = {name for name in named if name.startswith("encoder/")} - held
+    for names, where in ((lost, "this run"), (lacking, "the source")):
+        if names:
+            raise DataError(
+                f"--init_{tower}: there is no place in {where} for "
+                f"{listed(sorted(names))}; choose the number of layers and the widths of "
+                "the weights"
+            )
 
 
 def _rows(

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import ml_dtypes
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -138,6 +139,26 @@ def test_shards_are_read_as_one_file(copy_of):
     index.write_text(json.dumps({"weight_map": {"x": "../a.safetensors"}}))
     with pytest.raises(DataError, match="missing, although"):
         read_huggingface(directory)
+
+
+@pytest.mark.parametrize("tower", ["discriminator", "generator"])
+def test_it_agrees_with_the_official_checkpoint(golden, official, tower):
+    models, *_ = read_huggingface(golden / "hf" / f"joint_{tower}")
+    expected = official("joint").models[tower]
+    assert models[tower].size == expected.size
+    for name, tensor in expected.tensors.items():
+        assert models[tower].tensors[name].read().tobytes() == tensor.read().tobytes()
+
+
+def test_bfloat16_becomes_float32(copy_of):
+    directory = copy_of("pretraining")
+    arrays = _load(directory)
+    halves = {name: value.astype(ml_dtypes.bfloat16) for name, value in arrays.items()}
+    _save(directory, halves)
+    models, *_ = read_huggingface(directory)
+    value = models["discriminator"].tensors["encoder/embeddings/word_embeddings"].read()
+    name = "electra.embeddings.word_embeddings.weight"
+    np.testing.assert_array_equal(value, halves[name].astype("float32"))
 
 
 def test_float16_becomes_float32(copy_of):

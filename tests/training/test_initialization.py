@@ -5,6 +5,8 @@ import logging
 import numpy as np
 import pytest
 
+from electra_tf.checkpoints.conversion import write_checkpoint
+from electra_tf.checkpoints.reading import read_checkpoint
 from electra_tf.errors import ConfigError, DataError
 from electra_tf.modeling.presets import ElectraTokenizer
 from electra_tf.pretraining.pretrainer import ElectraPretrainer
@@ -100,6 +102,30 @@ def test_weights_of_another_size_are_refused(trained):  # A08
     config, pretrainer = _pretrainer(seed=0, generator={"hidden_dim_fraction": 1.0})
     with pytest.raises(DataError, match=r"has the shape .* there, .* in this run"):
         _initialize(pretrainer, config, trained)
+
+
+@pytest.mark.parametrize(("layers", "where"), [(2, "the source"), (1, "this run")])
+def test_other_layers_are_refused(tmp_path, layers, where):  # E09
+    _, deep = _pretrainer(seed=7, model={"num_layers": 3 - layers})
+    save_towers(deep, ElectraTokenizer(VOCABULARY), tmp_path)
+    config, pretrainer = _pretrainer(seed=0, model={"num_layers": layers})
+    with pytest.raises(DataError, match=rf"no place in {where} for encoder/layer_1"):
+        _initialize(pretrainer, config, (tmp_path, deep))
+
+
+def test_an_encoder_alone_leaves_the_head_at_random_values(tmp_path, caplog):
+    _, source = _pretrainer(seed=7)
+    save_towers(source, ElectraTokenizer(VOCABULARY), tmp_path)
+    checkpoint = read_checkpoint(tmp_path)
+    write_checkpoint(checkpoint, "keras_hub", tmp_path / "out")
+    config, pretrainer = _pretrainer(seed=0)
+    _initialize(pretrainer, config, (tmp_path / "out", source), towers=("d",))
+    assert "head/dense/kernel" in caplog.text
+    assert "start at random values" in caplog.text
+    kernel = "encoder/layer_0/query/kernel"
+    expected, actual = (_values(p.discriminator) for p in (source, pretrainer))
+    path = f"discriminator/{kernel}"
+    np.testing.assert_array_equal(actual[path], expected[path])
 
 
 def test_the_other_tower_is_refused(trained):
