@@ -89,6 +89,10 @@ def main() -> None:
         strip_accents=_STRIP_ACCENTS.value,
         task=_TASK.value,
     )
+    if _TASK.value and "tf1" not in (checkpoint.format, _TO.value):
+        raise ConfigError(
+            "--task names a head of a TF1 checkpoint; none is involved here"
+        )
     if _TOWER.value:
         checkpoint = conversion.only_tower(checkpoint, _TOWER.value)
     result = conversion.write_checkpoint(

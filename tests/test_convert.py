@@ -125,6 +125,10 @@ def test_bad_sources_are_refused_in_one_line(place, name, message):
         ),
         (("--source=hf", "--output=out", "--set=seed=3"), "name it with --config"),
         (
+            ("--source=hf", "--output=out", "--task=cola"),
+            "--task names a head of a TF1",
+        ),
+        (
             ("--source=hf", "--output=out", "--config=tiny", "--num_heads=2"),
             "--num_heads",
         ),

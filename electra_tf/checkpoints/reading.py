@@ -11,6 +11,7 @@ from electra_tf.checkpoints.model import Model, TokenizerSettings
 from electra_tf.checkpoints.presets import is_preset, read_preset
 from electra_tf.checkpoints.runs import find_run, read_run
 from electra_tf.checkpoints.tf1 import find_tf1, read_tf1
+from electra_tf.checkpoints.variables import LETTERS
 from electra_tf.errors import DataError
 from electra_tf.tokenization.settings import load_settings
 from electra_tf.tokenization.vocabulary import Vocabulary
@@ -73,6 +74,9 @@ def read_checkpoint(
         DataError: nothing known, not complete, or not what the hints say.
     """
     checkpoint = _read(path, hints or heads_only(None), allow_missing, task)
+    for tower, model in checkpoint.models.items():
+        _check_size(model, tower, (hints or {}).get(tower, Hints()), path)
+    _check_allowed(checkpoint, allow_missing)
     tokenizer = _tokenizer(checkpoint, vocab, lowercase, strip_accents)
     return _fit_vocabulary(dataclasses.replace(checkpoint, tokenizer=tokenizer))
 
@@ -105,6 +109,32 @@ def _read(path, hints, allow_missing, task):
         f"{', '.join(holds) or 'nothing'}); name a TensorFlow checkpoint (model.ckpt), a "
         "directory of Hugging Face's, a preset, or the directory of a run"
     )
+
+
+def _check_size(model, tower, hints, path):
+    """What was said about a source that says it itself has to be the same."""
+    said = {
+        "num_heads": hints.num_heads,
+        "num_layers": hints.num_layers,
+        **{LETTERS[letter]: number for letter, number in hints.letters.items()},
+    }
+    for name, number in said.items():
+        found = getattr(model.size, name)
+        if number is not None and number != found:
+            raise DataError(
+                f"{path}: the {tower} has {name}={found}, {number} was asked for"
+            )
+
+
+def _check_allowed(checkpoint, allow_missing):
+    fresh = {e.target for e in checkpoint.entries if e.action == "fresh"}
+    names = {target.split("/", 1)[1] for target in fresh}
+    for name in allow_missing:
+        if name not in names:
+            raise DataError(
+                f"{checkpoint.path}: {name}, which may be missing, is not; leave "
+                "--allow_missing out"
+            )
 
 
 def _checkpoint(path, kind, models, entries, tokenizer):

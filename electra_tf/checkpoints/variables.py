@@ -84,6 +84,15 @@ _HEADS: dict[Architecture, dict[str, str]] = {
         "head/answerable/bias": "1",
     },
 }
+# Letters that are attributes of `EncoderSize`.
+LETTERS = {
+    "V": "vocabulary_size",
+    "E": "embedding_dim",
+    "P": "max_sequence_length",
+    "S": "num_segments",
+    "H": "hidden_dim",
+    "I": "intermediate_dim",
+}
 # What a person changes to make a letter fit.
 _SETTINGS = {
     "V": "the vocabulary",

@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 from absl import logging
 
-from electra_tf.checkpoints.assembly import listed
+from electra_tf.checkpoints.assembly import Hints, listed
 from electra_tf.checkpoints.model import Model, TokenizerSettings
 from electra_tf.checkpoints.reading import Checkpoint, read_checkpoint
 from electra_tf.checkpoints.runs import run_hints
@@ -50,8 +50,10 @@ def initialize(
         layer = getattr(pretrainer, tower)
         if layer is None or not layer.trainable_variables:
             raise ConfigError(f"--init_{tower}={source}: this run trains no {tower}")
+        # Heads show in no shape; everything else is compared below.
+        heads = {t: Hints(num_heads=h.num_heads) for t, h in run_hints(config).items()}
         try:
-            checkpoint = read_checkpoint(pathlib.Path(source), hints=run_hints(config))
+            checkpoint = read_checkpoint(pathlib.Path(source), hints=heads)
         except DataError as error:
             raise DataError(f"--init_{tower}: {error}") from error
         model = _tower(checkpoint, tower)

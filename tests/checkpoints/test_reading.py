@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from electra_tf.checkpoints.assembly import Hints
 from electra_tf.checkpoints.conversion import write_checkpoint
 from electra_tf.checkpoints.reading import read_checkpoint
 from electra_tf.errors import DataError
@@ -45,6 +46,20 @@ def test_presets_whose_towers_do_not_belong_together_are_refused(official, tmp_p
     shutil.copytree(tmp_path / "a" / "discriminator", mixed / "generator")
     with pytest.raises(DataError, match="both of its directories hold a discriminator"):
         read_checkpoint(mixed)
+
+
+def test_what_is_said_about_a_source_has_to_be_so(golden):  # E04
+    source = golden / "hf" / "joint_discriminator"
+    hints = {"discriminator": Hints(num_heads=8)}
+    with pytest.raises(DataError, match="num_heads=4, 8 was asked for"):
+        read_checkpoint(source, hints=hints)
+    hints = {"discriminator": Hints(num_heads=4, letters={"H": 64})}
+    with pytest.raises(DataError, match="hidden_dim=32, 64 was asked for"):
+        read_checkpoint(source, hints=hints)
+    with pytest.raises(
+        DataError, match="head/dense/bias, which may be missing, is not"
+    ):
+        read_checkpoint(source, allow_missing=["head/dense/bias"])
 
 
 def test_unknown_things_are_refused_with_what_they_hold(tmp_path):
