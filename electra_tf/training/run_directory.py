@@ -46,7 +46,8 @@ class RunDirectory:
     ) -> None:
         """Refuses to go on with another model, objective, seed or vocabulary.
 
-        Schedules and lengths may change when a run goes on.
+        Schedules and lengths may change when a run goes on. A run that failed before
+        its first step stands in nobody's way.
 
         Args:
             config: of the run that is about to begin.
@@ -56,7 +57,7 @@ class RunDirectory:
             ConfigError: the directory belongs to another run; names what differs.
         """
         known = self._read_run()
-        if not known:
+        if not known.get("phases"):
             return
         differences = self._differences(config)
         if vocabulary_fingerprint not in (None, known["vocabulary_fingerprint"]):

@@ -20,6 +20,7 @@ def test_the_same_run_may_go_on(tmp_path):
 def test_another_run_is_refused_with_what_differs(tmp_path):  # G07
     directory = RunDirectory(tmp_path)
     directory.claim(micro_config(), "abc")
+    directory.start_phase(0, max_length=16, batch_size=4, dataset="first")
     with pytest.raises(ConfigError, match="the vocabulary"):
         directory.check(micro_config(), "def")
     other = micro_config(model={"num_layers": 2}, seed=3)
@@ -28,6 +29,13 @@ def test_another_run_is_refused_with_what_differs(tmp_path):  # G07
     ):
         directory.check(other, "abc")
     directory.check(micro_config(model={"vocabulary_size": None}))
+
+
+def test_a_run_that_never_began_binds_nobody(tmp_path):
+    RunDirectory(tmp_path).claim(micro_config(), "abc")
+    other = micro_config(model={"num_layers": 2})
+    RunDirectory(tmp_path).claim(other, "def")
+    assert load_config(str(tmp_path / "config.yaml")) == other
 
 
 def test_phases_say_what_was_used_when(tmp_path):  # A09
